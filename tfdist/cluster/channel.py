@@ -1,0 +1,197 @@
+"""The side channel of a running job: a star of TCP connections between the chief and the others."""
+
+import os
+import threading
+from collections import defaultdict, deque
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from tfdist.cluster.messages import Connection
+from tfdist.cluster.patience import Patience
+from tfdist.cluster.reach import why
+from tfdist.cluster.spec import Cluster
+from tfdist.cluster.task import Task
+from tfdist.errors import EXIT_AGAIN, EXIT_DONE, StartAgainError
+
+# Only the chief knows whose value is missing, so it must be the first to give up.
+_CHIEF_FIRST_SECONDS = 5.0
+
+
+class Channel:
+    """This task's connections: the chief has one to each other member, the others one to the chief.
+
+    A thread for each connection reads it, so that the end of a task is known at once, also while
+    this process computes. Without connections (one machine, an evaluator) every call returns at
+    once.
+
+    Args:
+        cluster: The tasks.
+        connections: What the meeting left open, by the task at the other end.
+        wait_seconds: How long a call waits for the other tasks.
+        say_every_seconds: How often it says on standard error for whom it waits.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        connections: Mapping[Task, Connection],
+        wait_seconds: float = 300,
+        say_every_seconds: float = 10,
+    ) -> None:
+        self._cluster = cluster
+        self._connections = dict(connections)
+        self._wait_seconds = wait_seconds
+        self._say_every_seconds = say_every_seconds
+        self._news = threading.Condition()
+        self._values: dict[tuple[Task, str], deque[Any]] = defaultdict(deque)
+        self._known_lost: set[Task] = set()
+        self._lost: dict[Task, str] = {}
+        self._left: set[Task] = set()
+        self._finished: int | None = None
+        self._closed = False
+        self._when_lost: list[Callable[[str], None]] = []
+        # A forked child that outlives this process must not keep its connections alive.
+        os.register_at_fork(after_in_child=self._forget)
+        for task, connection in self._connections.items():
+            threading.Thread(target=self._read, args=(task, connection), daemon=True).start()
+
+    @property
+    def lost(self) -> str | None:
+        """The first task whose connection broke before the job was over, and why; else None."""
+        with self._news:
+            return next(iter(self._lost.values()), None)
+
+    def when_lost(self, callback: Callable[[str], None]) -> None:
+        """Call `callback(sentence)`, in another thread, once for each task that is lost."""
+        with self._news:
+            self._when_lost.append(callback)
+            already = list(self._lost.values())
+        for sentence in already:
+            callback(sentence)
+
+    def gather(self, key: str, value: Any) -> list[Any]:
+        """The values that all members give under `key`, in their order: chief, workers, ps.
+
+        Every member calls it, with the same keys in the same order.
+
+        Args:
+            key: What the value is; may be used again.
+            value: A JSON value.
+
+        Raises:
+            StartAgainError: when a task is lost, has left or does not come in time.
+        """
+        if not self._connections:
+            return [value]
+        patience = Patience(self._wait_seconds, self._say_every_seconds)
+        if not self._cluster.is_chief:
+            patience.wait_seconds += _CHIEF_FIRST_SECONDS
+            self._send(self._cluster.chief, {"key": key, "value": value})
+            return self._receive(self._cluster.chief, key, patience)
+        values = [value, *(self._receive(task, key, patience) for task in self._connections)]
+        self._send_all({"key": key, "value": values})
+        return values
+
+    def finish(self, code: int) -> None:
+        """Tell the others, on the chief, that the job is over with this exit code."""
+        with self._news:
+            self._finished = code
+        self._send_all({"finish": code})
+
+    def wait_finish(self) -> int:
+        """Wait until the chief finishes: its exit code, or 75 when it ended without one."""
+        chief = self._cluster.chief
+        with self._news:
+            while self._connections and self._finished is None:
+                if chief in self._lost or chief in self._left:
+                    return EXIT_AGAIN
+                self._news.wait()
+            return EXIT_DONE if self._finished is None else self._finished
+
+    def close(self) -> None:
+        """Leave the job on good terms: the others do not take it for a loss."""
+        self._send_all({"bye": True})
+        with self._news:
+            self._closed = True
+        for connection in self._connections.values():
+            connection.close()
+
+    def _send(self, task: Task, message: Mapping[str, Any]) -> None:
+        try:
+            self._connections[task].send(message)
+        except OSError as error:
+            self._lose(task, error)
+
+    def _send_all(self, message: Mapping[str, Any]) -> None:
+        for task in self._connections:
+            self._send(task, message)
+
+    def _receive(self, task: Task, key: str, patience: Patience) -> Any:
+        with self._news:
+            while not self._values[task, key]:
+                if self._lost or task in self._left:
+                    raise StartAgainError(self._gone(task))
+                if patience.is_over:
+                    break
+                if patience.time_to_say():
+                    patience.say(self._cluster.task, f"{task} to give its {key}")
+                self._news.wait(patience.pause_seconds)
+            else:
+                return self._values[task, key].popleft()
+        late = f"{task} did not give its {key} within {patience.wait_seconds:.0f} s"
+        self._declare_lost(task, late + "; start the job again.")
+        raise StartAgainError(self._gone(task))
+
+    def _gone(self, task: Task) -> str:
+        return next(
+            iter(self._lost.values()), f"{task} has ended before the others; start the job again."
+        )
+
+    def _read(self, task: Task, connection: Connection) -> None:
+        try:
+            while True:
+                while (message := connection.take()) is not None:
+                    self._hear(task, message)
+                connection.fill()
+        except OSError as error:
+            self._lose(task, error)
+
+    def _hear(self, task: Task, message: Mapping[str, Any]) -> None:
+        if "lost" in message:
+            lost = Task(message["lost"]["type"], message["lost"]["index"])
+            self._declare_lost(lost, message["sentence"])
+        with self._news:
+            if "key" in message:
+                self._values[task, message["key"]].append(message["value"])
+            elif "finish" in message:
+                self._finished = message["finish"]
+            elif "bye" in message:
+                self._left.add(task)
+            self._news.notify_all()
+
+    def _lose(self, task: Task, error: OSError) -> None:
+        address = self._cluster.address(task)
+        self._declare_lost(task, f"{task} at {address} is lost: {why(error)}; start the job again.")
+
+    def _declare_lost(self, task: Task, sentence: str) -> None:
+        with self._news:
+            over = self._closed or self._finished is not None or task in self._left
+            if over or task in self._known_lost:
+                return
+            self._known_lost.add(task)
+        if self._cluster.is_chief:
+            # The others hear it first: once this task knows, it may end, and they would name it.
+            lost = {"type": task.type, "index": task.index}
+            self._send_all({"lost": lost, "sentence": sentence})
+        with self._news:
+            self._lost[task] = sentence
+            self._news.notify_all()
+            callbacks = list(self._when_lost)
+        for callback in callbacks:
+            callback(sentence)
+
+    def _forget(self) -> None:
+        with suppress(OSError):
+            for connection in self._connections.values():
+                connection.forget()

@@ -1,0 +1,91 @@
+"""The meeting's side of every task but the chief: it goes there and hears the verdict."""
+
+import socket
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from tfdist.cluster.hello import hello
+from tfdist.cluster.messages import Connection
+from tfdist.cluster.patience import Patience
+from tfdist.cluster.reach import reach, why
+from tfdist.cluster.spec import Cluster
+from tfdist.errors import EXIT_USAGE, StartAgainError, UsageError
+
+_CONNECT_SECONDS = 2.0
+_LOOK_AGAIN_SECONDS = 0.1
+
+
+def join(cluster: Cluster, facts: Mapping[str, Any], patience: Patience) -> Connection:
+    """Go to the chief, again and again until it is there, and wait until all have come.
+
+    Raises:
+        UsageError: when the chief says that two tasks differ.
+        StartAgainError: when the chief, or another task, is missing at the end.
+    """
+    guest = _Guest(cluster, patience)
+    while True:
+        connected = guest.reach_chief()
+        try:
+            connection = Connection(connected)
+            connection.send(hello(cluster, facts))
+            guest.await_verdict(connection)
+        except OSError as error:  # the chief died, or something else has its port
+            connected.close()
+            guest.look_again(why(error))
+        except BaseException:
+            connected.close()
+            raise
+        else:
+            return connection
+
+
+class _Guest:
+    """A task on its way, and for whom it waits."""
+
+    def __init__(self, cluster: Cluster, patience: Patience) -> None:
+        self._task = cluster.task
+        self._chief = cluster.chief
+        self._address = cluster.address(cluster.chief)
+        self._patience = patience
+        self._waits_for = ""
+
+    def reach_chief(self) -> socket.socket:
+        while True:
+            (found,) = reach([self._address], _CONNECT_SECONDS)
+            if not isinstance(found, str):
+                return found
+            self.look_again(found)
+
+    def look_again(self, reason: str) -> None:
+        """Note why the chief is missing, and pause."""
+        self._waits_for = f"{self._chief} at {self._address} ({reason})"
+        self._heed_the_time()
+        time.sleep(min(_LOOK_AGAIN_SECONDS, self._patience.seconds_left))
+
+    def await_verdict(self, connection: Connection) -> None:
+        """Return when all have met."""
+        self._waits_for = f"{self._chief} at {self._address} (it has not answered)"
+        while True:
+            if connection.is_readable(self._patience.pause_seconds):
+                connection.fill()
+                while (message := connection.take()) is not None:
+                    if self._is_met(message):
+                        return
+            self._heed_the_time()
+
+    def _is_met(self, message: dict[str, Any]) -> bool:
+        if "refused" in message:
+            refused = UsageError if message["code"] == EXIT_USAGE else StartAgainError
+            raise refused(message["refused"])
+        self._waits_for = message.get("waiting", self._waits_for)
+        return "met" in message
+
+    def _heed_the_time(self) -> None:
+        if self._patience.is_over:
+            raise StartAgainError(
+                f"{self._task} waited {self._patience.wait_seconds:.0f} s in vain for "
+                f"{self._waits_for}; start the job again when they can come."
+            )
+        if self._patience.time_to_say():
+            self._patience.say(self._task, self._waits_for)

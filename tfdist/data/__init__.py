@@ -1,0 +1,6 @@
+"""What a model is trained on: datasets by name, and who reads which rows of a batch."""
+
+from tfdist.data.loading import load
+from tfdist.data.source import Source
+
+__all__ = ["Source", "load"]

@@ -1,0 +1,1 @@
+"""The UCI handwritten digits, shipped with tfdist."""

@@ -1,0 +1,77 @@
+"""This process becomes a task of its cluster: it meets the others before anything is built."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+
+import tfdist
+from tfdist.cluster import Channel, meet
+from tfdist.errors import UsageError
+from tfdist.factory.ending import Ending
+from tfdist.factory.hardware import apply
+from tfdist.factory.planning import Plan
+from tfdist.factory.serving import serve
+from tfdist.factory.too_early import tensorflow_has_run, too_early
+
+_ending: Ending | None = None
+
+
+def join(planned: Plan, seed: int | None, transport: str, wait_seconds: float) -> Channel:
+    """Meet the other tasks; a task that only serves does so here, and ends its process.
+
+    Raises:
+        UsageError: TensorFlow already ran, this process already is a task of another job, or the
+            tasks differ in what they must agree on.
+        StartAgainError: another task did not come within `wait_seconds`.
+    """
+    global _ending
+    _check_that_it_can(planned.choice.name)
+    apply(planned.request)
+    channel = meet(planned.cluster, _facts(planned, seed, transport), wait_seconds)
+    if planned.cluster.serves_only:
+        serve(planned.cluster, planned.devices, planned.request, channel)
+    _ending = Ending(planned.cluster, channel)
+    if planned.cluster.has_ps:
+        channel.gather("serving", True)  # every server is up now
+    return channel
+
+
+def finish(code: int) -> None:
+    """Tell the other tasks that this process ends with this exit code; a script need not.
+
+    The end of a script, and of the exception that ends it, is told anyway; only the code that is
+    given to sys.exit() cannot be seen.
+    """
+    if _ending is not None:
+        _ending.tell(code)
+
+
+def _check_that_it_can(name: str) -> None:
+    """Before the meeting, so that no other task waits for one that cannot go on."""
+    if _ending is not None:
+        raise UsageError(
+            f"strategy {name!r} was asked for in a process that already is a task of a cluster "
+            "with another strategy, cluster, devices or transport: start a new process."
+        )
+    if tensorflow_has_run():
+        raise too_early(f"{name} can no longer be set up")
+
+
+def _facts(planned: Plan, seed: int | None, transport: str) -> Mapping[str, object]:
+    """What must be the same in every task."""
+    import keras
+    import tensorflow as tf
+
+    facts: dict[str, object] = {
+        "strategy": planned.choice.name,
+        "transport": transport,
+        "seed": seed,
+        "tfdist": tfdist.__version__,
+        "tensorflow": tf.__version__,
+        "keras": keras.__version__,
+        "python": platform.python_version().rpartition(".")[0],
+    }
+    if not planned.cluster.has_ps:  # there chief and ps tasks have other devices than workers
+        facts["devices"] = str(planned.devices)
+    return facts

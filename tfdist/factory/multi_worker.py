@@ -1,0 +1,45 @@
+"""Several processes in step, a copy of the variables on each device, gradients all-reduced."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfdist.cluster import Cluster
+from tfdist.errors import UsageError
+from tfdist.factory.devices import Devices
+from tfdist.factory.resolver import resolver
+
+if TYPE_CHECKING:
+    import tensorflow as tf
+
+TRANSPORTS = ("auto", "ring", "nccl")
+
+
+def check_transport(transport: str, devices: Devices) -> None:
+    """Refuse a transport that is unknown or that these devices cannot use.
+
+    Raises:
+        UsageError: it is one of these.
+    """
+    if transport not in TRANSPORTS:
+        raise UsageError(
+            f"transport {transport!r} is unknown: choose one of {', '.join(TRANSPORTS)}."
+        )
+    if transport == "nccl" and devices.kind != "GPU":
+        raise UsageError(f"transport 'nccl' is for GPUs, and there is {devices}: use ring or auto.")
+
+
+def build(cluster: Cluster, devices: Devices, transport: str) -> tf.distribute.Strategy:
+    """tf.distribute.MultiWorkerMirroredStrategy for this task of the cluster.
+
+    It waits without limit, deaf to signals, for tasks that are missing: meet them before.
+    """
+    import tensorflow as tf
+
+    implementation = tf.distribute.experimental.CommunicationImplementation(transport.upper())
+    return tf.distribute.MultiWorkerMirroredStrategy(
+        cluster_resolver=resolver(cluster, devices.count if devices.kind == "GPU" else 0),
+        communication_options=tf.distribute.experimental.CommunicationOptions(
+            implementation=implementation
+        ),
+    )

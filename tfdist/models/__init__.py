@@ -1,0 +1,5 @@
+"""What is trained: models by name."""
+
+from tfdist.models.registry import NAMES, build
+
+__all__ = ["NAMES", "build"]

@@ -1,0 +1,155 @@
+"""Keras callbacks, called when they ask to be: each batch only for those that look at batches."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import keras
+
+_BAR_SECONDS = 0.25  # how often a progress bar is drawn
+_EVERY_BATCH = {
+    "train": ("on_batch_begin", "on_batch_end", "on_train_batch_begin", "on_train_batch_end"),
+    "test": ("on_test_batch_begin", "on_test_batch_end"),
+}
+
+
+class LazyLogs(dict):
+    """Logs that are fetched when somebody looks at them."""
+
+    def __init__(self, fetch: Callable[[], dict]) -> None:
+        super().__init__()
+        self._fetch: Callable[[], dict] | None = fetch
+
+    def _now(self) -> dict:
+        if self._fetch is not None:
+            fetch, self._fetch = self._fetch, None
+            super().update(fetch())
+        return self
+
+    def __getitem__(self, key: str) -> Any:
+        self._now()
+        return super().__getitem__(key)
+
+    def __iter__(self) -> Iterator:
+        self._now()
+        return super().__iter__()
+
+    def __len__(self) -> int:
+        self._now()
+        return super().__len__()
+
+    def __contains__(self, key: object) -> bool:
+        self._now()
+        return super().__contains__(key)
+
+    def __repr__(self) -> str:
+        self._now()
+        return super().__repr__()
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return a log by name."""
+        self._now()
+        return super().get(key, default)
+
+    def keys(self) -> Any:
+        """Return the names."""
+        self._now()
+        return super().keys()
+
+    def values(self) -> Any:
+        """Return the values."""
+        self._now()
+        return super().values()
+
+    def items(self) -> Any:
+        """Return names and values."""
+        self._now()
+        return super().items()
+
+    def copy(self) -> dict:
+        """Return a plain copy."""
+        return dict(self.items())
+
+
+class Callbacks:
+    """The callbacks of one call to fit, evaluate or predict.
+
+    Args:
+        engine: Whose model they are told of.
+        callbacks: As given to Keras, or the Callbacks of the fit that evaluates.
+        verbose: As in Keras; "auto" draws a bar on a terminal and else a line per epoch. Only the
+            chief prints.
+        epochs: Epochs, for the bar.
+        steps: Steps of an epoch, None when unknown.
+    """
+
+    def __init__(
+        self, engine: Any, callbacks: Any, *, verbose: Any, epochs: int, steps: int | None
+    ) -> None:
+        self._engine = engine
+        verbose = _verbosity(verbose, engine.is_chief)
+        self._drawn = 0.0
+        if isinstance(callbacks, keras.callbacks.CallbackList):
+            self._list = callbacks
+            return
+        self._list = keras.callbacks.CallbackList(
+            callbacks,
+            add_history=True,
+            add_progbar=verbose != 0,
+            verbose=verbose,
+            epochs=epochs,
+            steps=steps,
+            model=engine.model,
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._list, name)
+
+    def every(self, kind: str) -> int | None:
+        """Return after how many steps a callback wants to be called, None when none wants it."""
+        wants = any(_wants_batches(c, kind) for c in self._list.callbacks)
+        return self._engine.model.steps_per_execution if wants else None
+
+    def batch_begin(self, kind: str, step: int) -> None:
+        """Call the callbacks that look at batches before a step."""
+        for callback in self._list.callbacks:
+            if _wants_batches(callback, kind):
+                getattr(callback, f"on_{kind}_batch_begin")(step, logs={})
+
+    def batch_end(self, kind: str, step: int) -> None:
+        """Call the callbacks that look at batches after a step."""
+        logs = LazyLogs(lambda: self._engine.logs(kind))
+        for callback in self._list.callbacks:
+            if _wants_batches(callback, kind):
+                getattr(callback, f"on_{kind}_batch_end")(step, logs=logs)
+
+    def tick(self, kind: str, step: int) -> None:
+        """Draw the bar when it is time to."""
+        bar = self._list._progbar
+        now = time.monotonic()
+        if bar is None or bar.verbose != 1 or now - self._drawn < _BAR_SECONDS:
+            return
+        self._drawn = now
+        logs = LazyLogs(lambda: self._engine.logs(kind))
+        getattr(bar, f"on_{kind}_batch_end")(step, logs)
+
+
+def _verbosity(verbose: Any, is_chief: bool) -> int:
+    if not is_chief:
+        return 0
+    if verbose == "auto":
+        return 1 if sys.stdout.isatty() else 2
+    return verbose
+
+
+def _wants_batches(callback: Any, kind: str) -> bool:
+    if isinstance(callback, keras.callbacks.ProgbarLogger):
+        return False
+    if getattr(callback, "save_freq", None) == "epoch":
+        return False
+    base = keras.callbacks.Callback
+    return any(
+        getattr(getattr(callback, name), "__func__", None) is not getattr(base, name)
+        for name in _EVERY_BATCH[kind]
+    )

@@ -1,0 +1,75 @@
+"""Makes a replica's computation pure: what it would assign is collected, nothing is changed."""
+
+from collections.abc import Collection
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from tfdist.training import internals
+from tfdist.training.share import Share
+
+_SEED = "seed_generator_state"
+_STREAM = 0x9E3779B1  # odd, so that no two replicas of a job share a stream
+
+
+def is_seed(variable: keras.Variable) -> bool:
+    """Return whether a variable is the state of a random generator."""
+    return variable.name == _SEED
+
+
+class Capture(keras.StatelessScope):
+    """Collects the assignments of one replica.
+
+    Variables whose id is in `counters` (the state of metrics) start at zero, so that what is collected is the
+    increment. The state of random generators starts elsewhere on each replica, so that each draws
+    numbers of its own; replica 0 draws those of one device.
+    """
+
+    def __init__(self, share: Share, counters: Collection[int] = ()) -> None:
+        super().__init__()
+        self._share = share
+        self._counters = counters
+        self._offsets: dict[int, tf.Tensor] = {}
+        self.assigned: dict[int, keras.Variable] = {}
+        self.tape: tf.GradientTape | None = None
+
+    def add_update(self, update: tuple[keras.Variable, Any]) -> None:
+        """Collect an assignment; a trainable variable becomes a new leaf of the gradient."""
+        variable, value = update
+        if variable.trainable:
+            value = tf.stop_gradient(tf.identity(value))
+            if self.tape is not None:
+                self.tape.watch(value)
+        super().add_update((variable, value))
+        self.assigned[id(variable)] = variable
+
+    def get_current_value(self, variable: keras.Variable) -> Any:
+        """Return the value this replica sees, or None for that of the variable."""
+        value = super().get_current_value(variable)
+        if value is not None:
+            return value
+        if id(variable) in self._counters:
+            value = tf.zeros(variable.shape, variable.dtype)
+        elif is_seed(variable) and self._share.replica:
+            value = self._seed(variable)
+        if value is not None:
+            self.state_mapping[id(variable)] = value
+        return value
+
+    def leaf(self, variable: keras.Variable) -> Any:
+        """Return what to differentiate by: the variable, or what the replica assigned to it."""
+        return self.state_mapping.get(id(variable), internals.raw(variable))
+
+    def _seed(self, variable: keras.Variable) -> tf.Tensor:
+        state = tf.convert_to_tensor(internals.raw(variable))
+        shift = (self._share.replica * _STREAM) % 2**31
+        offset = tf.cast(tf.constant([shift, 0], tf.int64), state.dtype)
+        self._offsets[id(variable)] = offset
+        return state + offset
+
+    def result(self, variable: keras.Variable) -> tf.Tensor:
+        """Return what this replica assigned, the same on each for a random generator."""
+        value = self.state_mapping[id(variable)]
+        offset = self._offsets.get(id(variable))
+        return value if offset is None else value - offset

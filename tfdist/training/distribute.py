@@ -1,0 +1,63 @@
+"""`tfdist.distribute`: gives a Keras model fit, evaluate and predict that keep the promise."""
+
+import functools
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from tfdist.errors import UsageError
+from tfdist.training import fit as fitting
+from tfdist.training import internals
+from tfdist.training.engine import Engine
+from tfdist.training.share import teach_keras
+from tfdist.training.step import teach_optimizers
+
+
+def distribute(model: keras.Model) -> keras.Model:
+    """Return the same model, whose fit, evaluate and predict now give the numbers of one device.
+
+    Call it inside `strategy.scope()`, before or after `compile()`, on a Sequential, functional or
+    subclassed Keras 3 model. The model may have been built or loaded anywhere.
+
+    Raises:
+        UsageError: `model` is no Keras 3 model, or this Keras is one that tfdist does not know.
+    """
+    if not isinstance(model, keras.Model):
+        raise UsageError(
+            f"tfdist.distribute() takes a Keras 3 model, but received "
+            f"{type(model).__module__}.{type(model).__name__}; build it with `import keras`."
+        )
+    internals.check()
+    teach_keras()
+    teach_optimizers()
+    engine = Engine(model, tf.distribute.get_strategy())
+    model._distribute_strategy = None if internals.is_default(engine.strategy) else engine.strategy
+    _replace(model, "compile", _compile(model, engine))
+    for name, function in (
+        ("fit", fitting.fit),
+        ("evaluate", fitting.evaluate),
+        ("predict", fitting.predict),
+    ):
+        _replace(model, name, functools.partial(function, engine))
+    for kind in ("train", "test"):
+        _replace(model, f"{kind}_on_batch", functools.partial(fitting.on_batch, engine, kind))
+    return model
+
+
+def _compile(model: keras.Model, engine: Engine) -> Any:
+    """Return a compile() that runs under the strategy's scope wherever it is called."""
+
+    @functools.wraps(type(model).compile)
+    def compile_in_scope(*args: Any, **kwargs: Any) -> None:
+        with engine.strategy.scope():
+            type(model).compile(model, *args, **kwargs)
+
+    return compile_in_scope
+
+
+def _replace(model: keras.Model, name: str, function: Any) -> None:
+    """Set a method of this one model, past Keras' tracking of attributes."""
+    functools.update_wrapper(function, getattr(type(model), name))
+    object.__setattr__(model, name, function)
+

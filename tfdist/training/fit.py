@@ -1,0 +1,202 @@
+"""Keras' fit, evaluate and predict, over an engine: their arguments, callbacks and History."""
+
+import warnings
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from tfdist.training import internals
+from tfdist.training.callbacks import Callbacks
+from tfdist.training.feed import Feed
+
+_MANY = 1 << 30
+
+
+def fit(
+    engine: Any,
+    x: Any = None,
+    y: Any = None,
+    batch_size: int | None = None,
+    epochs: int = 1,
+    verbose: Any = "auto",
+    callbacks: Any = None,
+    validation_split: float = 0.0,
+    validation_data: Any = None,
+    shuffle: bool = True,
+    class_weight: dict | None = None,
+    sample_weight: Any = None,
+    initial_epoch: int = 0,
+    steps_per_epoch: int | None = None,
+    validation_steps: int | None = None,
+    validation_batch_size: int | None = None,
+    validation_freq: Any = 1,
+) -> keras.callbacks.History:
+    """Train as `keras.Model.fit` does; `batch_size` is that of the global batch."""
+    model = engine.model
+    model._assert_compile_called("fit")
+    if validation_split and validation_data is None:
+        (x, y, sample_weight), validation_data = internals.train_validation_split(
+            (x, y, sample_weight), validation_split=validation_split
+        )
+    feed = Feed(
+        x,
+        y,
+        sample_weight,
+        batch_size=batch_size,
+        steps=steps_per_epoch,
+        shuffle=shuffle,
+        class_weight=class_weight,
+    )
+    validation = None
+    if validation_data is not None:
+        validation = Feed(
+            *internals.unpack(validation_data),
+            batch_size=validation_batch_size or batch_size,
+            steps=validation_steps,
+        )
+    engine.ready(feed.element_spec)
+    model.stop_training = False
+    hooks = Callbacks(engine, callbacks, verbose=verbose, epochs=epochs, steps=feed.steps)
+    hooks.on_train_begin()
+    logs: dict = {}
+    for epoch in range(model._initial_epoch or initial_epoch, epochs):
+        model.reset_metrics()
+        hooks.on_epoch_begin(epoch)
+        _epoch(engine, feed, "train", hooks)
+        logs = engine.logs("train")
+        if validation is not None and model._should_eval(epoch, validation_freq):
+            logs |= {f"val_{k}": v for k, v in _evaluate(engine, validation, hooks).items()}
+        hooks.on_epoch_end(epoch, logs)
+        if engine.agree_to_stop(model.stop_training):
+            model.stop_training = True
+            break
+    if model.optimizer is not None and epochs > 0:
+        engine.finalize()
+    hooks.on_train_end(logs)
+    return model.history
+
+
+def evaluate(
+    engine: Any,
+    x: Any = None,
+    y: Any = None,
+    batch_size: int | None = None,
+    verbose: Any = "auto",
+    sample_weight: Any = None,
+    steps: int | None = None,
+    callbacks: Any = None,
+    return_dict: bool = False,
+) -> Any:
+    """Evaluate as `keras.Model.evaluate` does."""
+    engine.model._assert_compile_called("evaluate")
+    feed = Feed(x, y, sample_weight, batch_size=batch_size, steps=steps)
+    engine.ready(feed.element_spec)
+    hooks = Callbacks(engine, callbacks, verbose=verbose, epochs=1, steps=feed.steps)
+    logs = _evaluate(engine, feed, hooks)
+    return logs if return_dict else engine.model._flatten_metrics_in_order(logs)
+
+
+def predict(
+    engine: Any,
+    x: Any,
+    batch_size: int | None = None,
+    verbose: Any = "auto",
+    steps: int | None = None,
+    callbacks: Any = None,
+) -> Any:
+    """Predict as `keras.Model.predict` does; every task returns all rows, in order."""
+    feed = Feed(x, batch_size=batch_size, steps=steps)
+    hooks = Callbacks(engine, callbacks, verbose=verbose, epochs=1, steps=feed.steps)
+    engine.ready_to_predict(feed.element_spec)
+    engine.model.stop_predicting = False
+    hooks.on_predict_begin()
+    outputs = []
+    for step, batch in enumerate(feed.epoch()):
+        if step == steps or engine.model.stop_predicting:
+            break
+        hooks.on_predict_batch_begin(step)
+        outputs.append(engine.predict(batch))
+        hooks.on_predict_batch_end(step, {"outputs": outputs[-1]})
+    hooks.on_predict_end()
+    if not outputs:
+        raise ValueError("predict() received no data; expected at least one batch.")
+    return tf.nest.map_structure(lambda *parts: _concatenate(parts), *outputs)
+
+
+def on_batch(
+    engine: Any,
+    kind: str,
+    x: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    class_weight: dict | None = None,
+    return_dict: bool = False,
+) -> Any:
+    """Train or evaluate one global batch, which is split over the replicas."""
+    engine.model._assert_compile_called(f"{kind}_on_batch")
+    if class_weight is not None:
+        if sample_weight is not None:
+            raise ValueError("Give sample_weight or class_weight, not both.")
+        sample_weight = internals.class_weight_to_sample_weights(y, class_weight)
+    batch = tf.nest.map_structure(
+        lambda leaf: None if leaf is None else tf.convert_to_tensor(leaf), (x, y, sample_weight)
+    )
+    engine.ready(tf.nest.map_structure(lambda leaf: leaf, batch))
+    engine.model.reset_metrics()
+    engine.on_batch(kind, batch)
+    logs = engine.logs(kind)
+    return logs if return_dict else engine.model._flatten_metrics_in_order(logs)
+
+
+def _epoch(engine: Any, feed: Feed, kind: str, hooks: Callbacks) -> None:
+    """Run one epoch; callbacks that look at batches are called around each call of steps."""
+    run = engine.train if kind == "train" else engine.test
+    iterator, steps, every = feed.epoch(), feed.steps or _MANY, hooks.every(kind)
+    done, whole, stop = 0, False, False
+    while done < steps and not whole and not stop:
+        size = min(every or _MANY, steps - done)
+        if every:
+            hooks.batch_begin(kind, done)
+        ran = _run(run, iterator, size, lambda n, done=done: hooks.tick(kind, done + n - 1))
+        whole, done = ran < size, done + ran
+        if every and ran:
+            hooks.batch_end(kind, done - 1)
+            stop = engine.agree_to_stop(engine.asked_to_stop(kind))
+    feed.end(done, whole or done == steps)
+
+
+def _run(run: Any, iterator: Any, steps: int, tick: Any) -> int:
+    """Run exactly `steps` steps unless the data ends."""
+    done = 0
+    while done < steps:
+        ran = run(iterator, steps - done)
+        if not ran:
+            break
+        done += ran
+        tick(done)
+    return done
+
+
+def _evaluate(engine: Any, feed: Feed, hooks: Callbacks) -> dict:
+    engine.ready(feed.element_spec)
+    engine.model.stop_evaluating = False
+    hooks.on_test_begin()
+    engine.model.reset_metrics()
+    _epoch(engine, feed, "test", hooks)
+    logs = engine.logs("test")
+    hooks.on_test_end(logs)
+    return logs
+
+
+def _concatenate(parts: tuple) -> Any:
+    if isinstance(parts[0], tf.RaggedTensor):
+        return tf.concat(parts, 0)
+    return np.concatenate([np.asarray(p) for p in parts], 0)
+
+
+def warn_if_unused(model: keras.Model) -> None:
+    """Say that a model without trainable weights will not learn."""
+    if not model.trainable_weights:
+        warnings.warn("The model does not have any trainable weights.", stacklevel=3)

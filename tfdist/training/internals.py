@@ -1,0 +1,160 @@
+"""Every place where tfdist reaches into Keras or TensorFlow, so that one file knows their insides.
+
+Written for Keras 3.12 to 3.15 and TensorFlow 2.19 to 2.21. `missing()` names what a newer release
+has moved; a test and the first `tfdist.distribute()` call it.
+"""
+
+import contextlib
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import keras
+import tensorflow as tf
+from keras.src.backend.common import global_state
+from keras.src.backend.tensorflow import nn as keras_nn
+from keras.src.backend.tensorflow import trainer as keras_trainer
+from keras.src.losses import loss as keras_loss
+from keras.src.metrics import reduction_metrics
+from keras.src.optimizers.base_optimizer import BaseOptimizer
+from keras.src.optimizers.loss_scale_optimizer import LossScaleOptimizer
+from keras.src.trainers import data_adapters
+from keras.src.trainers.compile_utils import CompileMetrics
+from keras.src.trainers.data_adapters import array_slicing, data_adapter_utils
+from tensorflow.python.distribute import distribute_lib
+
+from tfdist.errors import UsageError
+
+# owner, attribute, the arguments tfdist relies on
+_RELIED_ON: tuple[tuple[Any, str, tuple[str, ...]], ...] = (
+    (keras_loss, "reduce_weighted_values", ("values", "sample_weight", "mask", "reduction")),
+    (keras_loss, "scale_loss_for_distribution", ("value",)),
+    (keras_loss, "unscale_loss_for_distribution", ("value",)),
+    (keras_loss, "apply_mask", ("sample_weight", "mask", "dtype", "reduction")),
+    (keras_loss, "squeeze_or_expand_to_same_rank", ("x1", "x2")),
+    (reduction_metrics, "reduce_to_samplewise_values", ("values", "sample_weight", "reduce_fn")),
+    (keras_nn, "_compute_moments_sync", ("x", "axes", "keepdims")),
+    (BaseOptimizer, "apply", ("grads", "trainable_variables")),
+    (BaseOptimizer, "_get_variable_index", ("variable",)),
+    (LossScaleOptimizer, "apply", ("grads", "trainable_variables")),
+    (LossScaleOptimizer, "_common_apply", ("grads", "trainable_variables")),
+    (keras_trainer.TensorFlowTrainer, "train_step", ("data",)),
+    (keras_trainer.TensorFlowTrainer, "_symbolic_build", ("data_batch",)),
+    (keras_trainer.TensorFlowTrainer, "_compute_loss", ("x", "y", "y_pred", "sample_weight")),
+    (data_adapters, "get_data_adapter", ("x", "y", "sample_weight", "batch_size")),
+    (array_slicing, "train_validation_split", ("arrays", "validation_split")),
+    (data_adapter_utils, "unpack_x_y_sample_weight", ("data",)),
+    (data_adapter_utils, "class_weight_to_sample_weights", ("y", "class_weight")),
+    (keras.StatelessScope, "add_update", ("update",)),
+    (keras.StatelessScope, "get_current_value", ("variable",)),
+    (keras.Variable, "_initialize", ("value",)),
+    (distribute_lib, "_push_per_thread_mode", ("context",)),
+    (distribute_lib, "_pop_per_thread_mode", ()),
+    (distribute_lib, "_get_default_replica_mode", ()),
+)
+
+unpack = data_adapter_utils.unpack_x_y_sample_weight
+class_weight_to_sample_weights = data_adapter_utils.class_weight_to_sample_weights
+train_validation_split = array_slicing.train_validation_split
+get_data_adapter = data_adapters.get_data_adapter
+apply_mask = keras_loss.apply_mask
+same_rank = keras_loss.squeeze_or_expand_to_same_rank
+KerasTrainer = keras_trainer.TensorFlowTrainer
+
+
+def missing() -> list[str]:
+    """Return a sentence for each thing tfdist relies on that this Keras or TensorFlow lacks."""
+    found = []
+    for owner, name, arguments in _RELIED_ON:
+        where = f"{getattr(owner, '__module__', '')}.{owner.__name__}".lstrip(".")
+        target = getattr(owner, name, None)
+        if target is None:
+            found.append(f"{where} has no {name}")
+            continue
+        known = inspect.signature(inspect.unwrap(target)).parameters
+        found += [f"{where}.{name} takes no {a!r}" for a in arguments if a not in known]
+    return found
+
+
+def check() -> None:
+    """Raise UsageError when the installed Keras or TensorFlow has moved what tfdist relies on."""
+    gone = missing()
+    if gone:
+        raise UsageError(
+            f"tfdist does not know Keras {keras.__version__} with TensorFlow {tf.__version__}: "
+            f"{gone[0]}; install keras>=3.12,<3.16 and tensorflow>=2.19,<2.22, or a newer tfdist."
+        )
+
+
+def intercept(owner: Any, name: str, active: Callable[[], Any], instead: Callable) -> None:
+    """Call `instead(active(), original, ...)` for `owner.name(...)` while `active()` is not None.
+
+    Intercepting twice is the same as once.
+    """
+    original = getattr(owner, name)
+    if getattr(original, "_tfdist", False):
+        return
+
+    @functools.wraps(original)
+    def either(*args: Any, **kwargs: Any) -> Any:
+        now = active()
+        if now is None:
+            return original(*args, **kwargs)
+        return instead(now, original, *args, **kwargs)
+
+    either._tfdist = True  # type: ignore[attr-defined]
+    setattr(owner, name, either)
+
+
+@contextlib.contextmanager
+def outside_strategy() -> Iterator[None]:
+    """Leave the strategy's scope of this thread for a while."""
+    distribute_lib._push_per_thread_mode(distribute_lib._get_default_replica_mode())
+    try:
+        yield
+    finally:
+        distribute_lib._pop_per_thread_mode()
+
+
+def is_default(strategy: tf.distribute.Strategy) -> bool:
+    """Return whether a strategy is the one that TensorFlow has when none is made."""
+    with outside_strategy():
+        return strategy is tf.distribute.get_strategy()
+
+
+@contextlib.contextmanager
+def outside_stateless_scope() -> Iterator[None]:
+    """Let assignments of this thread reach their variables for a while."""
+    scope = global_state.get_global_attribute("stateless_scope")
+    global_state.set_global_attribute("stateless_scope", None)
+    try:
+        yield
+    finally:
+        global_state.set_global_attribute("stateless_scope", scope)
+
+
+def global_seed_state() -> keras.Variable | None:
+    """Return the state of the seed generator that unseeded random operations share."""
+    generator = global_state.get_global_attribute("global_seed_generator")
+    return None if generator is None else generator.state
+
+
+def raw(variable: keras.Variable) -> tf.Variable:
+    """Return the TensorFlow variable (of the strategy) behind a Keras variable."""
+    return variable._value
+
+
+def replace_raw(variable: keras.Variable) -> None:
+    """Make a new TensorFlow variable of the same value, in the scope that is active now."""
+    variable._initialize(tf.convert_to_tensor(variable._value))
+
+
+def apply_once(optimizer: Any, gradients: list, variables: list) -> None:
+    """Apply the global gradient in the cross-replica context, with loss scaling if there is any."""
+    if isinstance(optimizer, LossScaleOptimizer):
+        if not optimizer.built:
+            optimizer.build(variables)
+        optimizer._common_apply(gradients, variables)
+    else:
+        optimizer.apply(gradients, variables)

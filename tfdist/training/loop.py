@@ -1,0 +1,74 @@
+"""Runs many steps per call into TensorFlow; knows nothing of the model."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+_CALL_SECONDS = 0.075  # long enough that a call costs nothing, short enough to stop or log at once
+
+
+class Loop:
+    """Runs a step over an iterator, several steps per call.
+
+    Args:
+        step: Computes one batch and returns nothing.
+        eager: Run without tf.function, one step a call.
+    """
+
+    def __init__(self, step: Callable[[Any], None], eager: bool = False) -> None:
+        self._step = step
+        self._eager = eager
+        self._run = tf.function(self._steps, reduce_retracing=True)
+        self._batch = step if eager else tf.function(step, reduce_retracing=True)
+        self._at_once = 1
+
+    def __call__(self, iterator: Any, at_most: int) -> int:
+        """Run up to `at_most` steps, fewer when a call would last long; return how many.
+
+        Fewer than asked for may also mean that the data is exhausted: then 0 comes next.
+        """
+        if self._eager:
+            return self._one(iterator)
+        steps = min(at_most, self._at_once)
+        begin = time.perf_counter()
+        done = int(self._run(iterator, tf.constant(steps)))
+        self._measure(done, steps, time.perf_counter() - begin)
+        return done
+
+    def one(self, batch: Any) -> None:
+        """Run the step on a batch given by hand."""
+        self._batch(batch)
+
+    def _one(self, iterator: Any) -> int:
+        batch = next(iterator, None)
+        if batch is None:
+            return 0
+        self._step(batch)
+        return 1
+
+    def _measure(self, done: int, asked: int, seconds: float) -> None:
+        """Double the steps of a call while it stays well below the time it may last."""
+        if done == asked == self._at_once and seconds < _CALL_SECONDS / 2:
+            self._at_once *= 2
+        elif seconds > _CALL_SECONDS * 2 and self._at_once > 1 and done == asked:
+            self._at_once //= 2
+
+    @tf.autograph.experimental.do_not_convert
+    def _steps(self, iterator: Any, at_most: tf.Tensor) -> tf.Tensor:
+        def go_on(done: tf.Tensor, more: tf.Tensor) -> tf.Tensor:
+            return tf.logical_and(more, done < at_most)
+
+        def once(done: tf.Tensor, more: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+            optional = iterator.get_next_as_optional()
+            more = optional.has_value()
+            tf.cond(more, lambda: self._on(optional.get_value()), lambda: tf.constant(0))
+            return done + tf.cast(more, tf.int32), more
+
+        done, _ = tf.while_loop(go_on, once, (tf.constant(0), tf.constant(True)))
+        return done
+
+    def _on(self, batch: Any) -> tf.Tensor:
+        self._step(batch)
+        return tf.constant(0)

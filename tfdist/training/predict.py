@@ -1,0 +1,47 @@
+"""Predictions, in the order of the data, on every task."""
+
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from tfdist.training.parts import part
+from tfdist.training.step import _none
+from tfdist.transport import spans_tasks
+
+
+class Predictor:
+    """Predicts a global batch on all replicas."""
+
+    def __init__(self, model: keras.Model, strategy: tf.distribute.Strategy) -> None:
+        self._model = model
+        self._strategy = strategy
+        self._call = self._predict
+        if not model.run_eagerly:
+            self._call = tf.function(self._predict, reduce_retracing=True)
+
+    def __call__(self, batch: Any) -> Any:
+        """Return the outputs for a batch, rows in its order."""
+        return self._call(batch)
+
+    @tf.autograph.experimental.do_not_convert
+    def _predict(self, batch: Any) -> Any:
+        batch = tf.nest.map_structure(_none, batch)
+        outputs = self._strategy.run(self._replica, (batch,))
+        return tf.nest.map_structure(self._join, outputs)
+
+    @tf.autograph.experimental.do_not_convert
+    def _replica(self, batch: Any) -> Any:
+        context = tf.distribute.get_replica_context()
+        replica = int(tf.get_static_value(context.replica_id_in_sync_group) or 0)
+        mine, share = part(batch, replica, self._strategy.num_replicas_in_sync)
+        outputs = self._model.predict_step(mine)
+        if share.replicas == 1:
+            return outputs
+        return tf.nest.map_structure(lambda leaf: leaf[: share.count], outputs)
+
+    def _join(self, value: Any) -> Any:
+        if spans_tasks(self._strategy):
+            return self._strategy.gather(value, axis=0)
+        parts = self._strategy.experimental_local_results(value)
+        return parts[0] if len(parts) == 1 else tf.concat(parts, 0)

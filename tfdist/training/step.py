@@ -1,0 +1,181 @@
+"""The replica step: one step serves every strategy.
+
+Inside `strategy.run` each replica computes on its rows and changes nothing: it returns its addend
+of the global gradient and of every state. One sum over the replicas carries all of it. Outside, in
+the cross-replica context, the optimizer applies the one global gradient once, so that clipping,
+accumulation, averaging and loss scaling all see what one device would have seen.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from tfdist.training import internals
+from tfdist.training.capture import Capture
+from tfdist.training.parts import batch_size, part
+from tfdist.training.share import Share, computing, current
+from tfdist.training.state import State, collect, write
+from tfdist.transport import first, sum_replicas
+
+
+class Step:
+    """Base of the steps: runs `replica` on each replica and `finish` on the sums.
+
+    Args:
+        model: The compiled and built Keras model.
+        strategy: The strategy whose replicas compute.
+    """
+
+    def __init__(self, model: keras.Model, strategy: tf.distribute.Strategy) -> None:
+        self.model = model
+        self.strategy = strategy
+        self.state = State()
+        self.logs: dict[str, tf.Variable] = {}
+
+    def __call__(self, batch: Any) -> None:
+        """Compute one global batch; writes weights, metrics and other state."""
+        batch = tf.nest.map_structure(_none, batch)
+        self.finish(self.compute(batch))
+
+    def compute(self, batch: Any) -> dict[str, list]:
+        """Return the sums over all replicas, the same on every task."""
+        outputs = self.strategy.run(self._run_replica, (batch,))
+        equal = [first(self.strategy, v) for v in outputs.pop("equal")]
+        names = sorted(outputs)
+        flat = sum_replicas(self.strategy, [v for name in names for v in outputs[name]])
+        sums = iter(flat)
+        return {name: [next(sums) for _ in outputs[name]] for name in names} | {"equal": equal}
+
+    @tf.autograph.experimental.do_not_convert
+    def _run_replica(self, batch: Any) -> dict[str, list]:
+        context = tf.distribute.get_replica_context()
+        replica = int(tf.get_static_value(context.replica_id_in_sync_group) or 0)
+        mine, share = part(batch, replica, self.strategy.num_replicas_in_sync)
+        counters = {id(v) for metric in self.model.metrics for v in metric.variables}
+        with computing(share), Capture(share, counters) as capture:
+            values, logs = self.replica(mine, share, capture)
+        values |= collect(capture, counters, share, self.state)
+        self._keep_names(logs)
+        values["logs"] = [_log(share, logs[name]) for name in self.logs]
+        return values
+
+    def _keep_names(self, logs: Any) -> None:
+        """Remember which logs of a step of the user's own are not those of metrics."""
+        if not isinstance(logs, dict):
+            logs = {}
+        known = {name for metric in self.model.metrics for name in _metric_names(metric)}
+        for name in logs:
+            if name not in known and name not in self.logs:
+                with tf.init_scope(), internals.outside_strategy():
+                    self.logs[name] = tf.Variable(0.0, trainable=False)
+
+    def replica(self, batch: Any, share: Share, capture: Capture) -> tuple[dict, Any]:
+        """Compute one replica's part: lists of values to be summed, and the logs."""
+        raise NotImplementedError
+
+    def finish(self, sums: dict[str, list]) -> None:
+        """Use the sums in the cross-replica context."""
+        write(self.state, sums)
+        for variable, value in zip(self.logs.values(), sums["logs"], strict=True):
+            variable.assign(value)
+
+
+class TrainStep(Step):
+    """Trains on one global batch."""
+
+    variables: list
+
+    def replica(self, batch: Any, share: Share, capture: Capture) -> tuple[dict, Any]:
+        """Return the replica's addend of the gradient of the global loss."""
+        model = self.model
+        if type(model).train_step is not internals.KerasTrainer.train_step:
+            return {"gradients": []}, model.train_step(batch)
+        x, y, sample_weight = internals.unpack(batch)
+        with tf.GradientTape() as tape:
+            capture.tape = tape
+            y_pred = forward(model, x, training=True)
+            loss = model._compute_loss(
+                x=x, y=y, y_pred=y_pred, sample_weight=sample_weight, training=True
+            )
+            track_loss(model, loss, share)
+            addend = model.optimizer.scale_loss(share.loss(loss))
+        weights = model.trainable_weights
+        gradients = tape.gradient(addend, [capture.leaf(v) for v in weights])
+        pairs = [(g, v) for g, v in zip(gradients, weights, strict=True) if g is not None]
+        self.variables = [v for _, v in pairs]
+        logs = model.compute_metrics(x, y, y_pred, sample_weight=sample_weight)
+        return {"gradients": [g for g, _ in pairs]}, logs
+
+    def finish(self, sums: dict[str, list]) -> None:
+        """Write the state, then apply the global gradient once."""
+        super().finish(sums)
+        if sums["gradients"]:
+            internals.apply_once(self.model.optimizer, sums["gradients"], self.variables)
+
+
+class TestStep(Step):
+    """Evaluates one global batch."""
+
+    __test__ = False
+
+    def replica(self, batch: Any, share: Share, capture: Capture) -> tuple[dict, Any]:
+        """Return the increments of the metrics."""
+        return {}, self.model.test_step(batch)
+
+
+def forward(model: keras.Model, x: Any, training: bool) -> Any:
+    """Call the model as Keras' own steps do."""
+    return model(x, training=training) if model._call_has_training_arg else model(x)
+
+
+def track_loss(model: keras.Model, loss: tf.Tensor, share: Share) -> None:
+    """Add the loss of this part to the mean that Keras logs as `loss`."""
+    weight = share.total if loss.shape.rank else share.rows
+    model._loss_tracker.update_state(loss, sample_weight=weight)
+
+
+def _none(leaf: Any) -> Any:
+    return None if isinstance(leaf, tf.experimental.Optional) else leaf
+
+
+def _log(share: Share, value: Any) -> tf.Tensor:
+    value = tf.reduce_mean(tf.cast(value, tf.float32))
+    return tf.where(share.count > 0, value * share.weight, 0.0)
+
+
+def _metric_names(metric: keras.Metric) -> list[str]:
+    if isinstance(metric, internals.CompileMetrics):
+        return [name for name in metric.result()] if metric.built else []
+    return [metric.name]
+
+
+def _apply_in_replica(
+    share: Share, original: Callable, optimizer: Any, grads: Any, trainable_variables: Any = None
+) -> None:
+    """Apply the gradient that a train_step of the user's own took of its part, once, at its turn."""
+    gradients = list(grads)
+    variables = list(trainable_variables or optimizer._trainable_variables)
+    pairs = [(g, v) for g, v in zip(gradients, variables, strict=True) if g is not None]
+    weighted = [_scale(g, share) for g, _ in pairs]
+    kept = [v for _, v in pairs]
+
+    def together(strategy: tf.distribute.Strategy, *addends: Any) -> None:
+        with computing(None), internals.outside_stateless_scope():
+            internals.apply_once(optimizer, sum_replicas(strategy, list(addends)), kept)
+
+    tf.distribute.get_replica_context().merge_call(together, args=tuple(weighted))
+
+
+def _scale(gradient: Any, share: Share) -> Any:
+    weight = tf.cast(share.weight, gradient.dtype)
+    if isinstance(gradient, tf.IndexedSlices):
+        return tf.IndexedSlices(gradient.values * weight, gradient.indices, gradient.dense_shape)
+    return gradient * weight
+
+
+def teach_optimizers() -> None:
+    """Make `optimizer.apply` inside a replica wait for all replicas and act on their sum."""
+    internals.intercept(internals.BaseOptimizer, "apply", current, _apply_in_replica)
+    internals.intercept(internals.LossScaleOptimizer, "apply", current, _apply_in_replica)
