@@ -22,7 +22,10 @@ _ROOT = Path(__file__).resolve().parent.parent
 _PORTS = range(20_000, 32_000)
 _LOCKS = Path(tempfile.gettempdir()) / "tfdist-test-ports"
 # A test must not see the cluster that it happens to run in.
-_FOREIGN = ("TF_CONFIG", "SLURM_", "OMPI_", "PMI_", "PMIX_", "MPI_", "KUBERNETES_", "TFDIST_")
+_FOREIGN = (
+    *("TF_CONFIG", "TFDIST_", "SLURM_", "OMPI_", "PMI_", "PMIX_", "MPI_", "RAY_", "SM_"),
+    *("KUBERNETES_", "JOB_COMPLETION_INDEX", "JOBSET_NAME", "REPLICATED_JOB_NAME", "CLUSTER_SPEC"),
+)
 
 
 @dataclass(frozen=True)
@@ -157,17 +160,17 @@ def _started(
     running: list[Running] = []
     with tempfile.TemporaryDirectory(prefix="tfdist-test-") as name:
         folder = Path(name)
+        command = _command(script, folder)
         try:
             for task, own in tasks.items():
-                command = _command(script, folder)
                 running.append(
                     _start(task, command, {**_environment(), **(env or {}), **own}, folder)
                 )
             yield running
         finally:
-            for task in running:
-                task.kill()
-                task.process.wait()
+            for each in running:
+                each.kill()
+                each.process.wait()
 
 
 def _start(task: str, command: list[str], env: dict[str, str], folder: Path) -> Running:
@@ -194,7 +197,7 @@ def _command(script: str | Sequence[str], folder: Path) -> list[str]:
 def _environment() -> dict[str, str]:
     kept = {k: v for k, v in os.environ.items() if not k.startswith(_FOREIGN)}
     path = os.pathsep.join(filter(None, [str(_ROOT), kept.get("PYTHONPATH")]))
-    return {**kept, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1", "TF_CPP_MIN_LOG_LEVEL": "1"}
+    return {**kept, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1", "TF_CPP_MIN_LOG_LEVEL": "2"}
 
 
 def _tf_config(jobs: Mapping[str, list[str]], job: str, index: int) -> str:

@@ -1,4 +1,4 @@
-"""The side channel: what passes over it, and how soon the end of a task is known. Real processes."""
+"""The side channel: what passes, and how soon the end of a task is known. Real processes."""
 
 import json
 import signal

@@ -186,7 +186,7 @@ def test_strangers_at_the_port_do_no_harm():
     script = """
 if me == "worker 1":
     silent = dial(cluster.chief)
-    for nonsense in (b"GET / HTTP/1.1\\r\\n\\r\\n", b"\\0\\0\\0\\2[]", b"\\0\\0\\0\\x0a{\\"a\\": 1}  "):
+    for nonsense in (b"GET / HTTP/1.1\\r\\n", b"\\0\\0\\0\\2[]", b"\\0\\0\\0\\x08{\\"a\\": 1}"):
         dial(cluster.chief)._socket.sendall(nonsense)
 meet(cluster, {}).gather("end", None)
 """

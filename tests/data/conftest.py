@@ -1,8 +1,9 @@
 import os
 from pathlib import Path
 
-import fashion
 import pytest
+
+from tests.data import fashion
 
 
 @pytest.fixture(scope="session")

@@ -146,3 +146,9 @@ def test_without_supervised_keys_all_features_pass(folder):
 def test_what_cannot_be_trained_on(folder, name, message):
     with pytest.raises(UsageError, match=message):
         load(name, folder)
+
+
+def test_files_that_tf_data_cannot_read(tmp_path):
+    TfdistNumbers(data_dir=tmp_path).download_and_prepare(file_format="array_record")
+    with pytest.raises(UsageError, match=r"as array_record files, which tf\.data cannot read"):
+        load("tfdist_numbers", str(tmp_path))

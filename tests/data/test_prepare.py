@@ -75,3 +75,10 @@ def test_folder_without_its_note_is_not_taken_for_a_dataset(tmp_path):
     (tmp_path / "digits" / "1.0.0").mkdir(parents=True)
     with pytest.raises(UsageError, match=r"lacks dataset_info\.json: remove the folder"):
         load("digits", str(tmp_path))
+
+
+def test_home_folder_is_understood(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "data" / "digits" / "1.0.0").mkdir(parents=True)
+    with pytest.raises(UsageError, match=f"{tmp_path}/data/digits/1.0.0 holds no complete"):
+        load("digits", "~/data")

@@ -94,7 +94,9 @@ class Channel:
         return values
 
     def finish(self, code: int) -> None:
-        """Tell the others, on the chief, that the job is over with this exit code."""
+        """Tell the others that the job is over, with its exit code; on the chief alone."""
+        if not self._cluster.is_chief:
+            return
         with self._news:
             self._finished = code
         self._send_all({"finish": code})
@@ -111,9 +113,9 @@ class Channel:
 
     def close(self) -> None:
         """Leave the job on good terms: the others do not take it for a loss."""
-        self._send_all({"bye": True})
         with self._news:
             self._closed = True
+        self._send_all({"bye": True})
         for connection in self._connections.values():
             connection.close()
 

@@ -45,6 +45,17 @@ def port_holder(port: int) -> str | None:
         return None
 
 
+def free_port(preferred: int = 0) -> int:
+    """A port that nobody has at the moment: `preferred` if it is free."""
+    for port in (preferred, 0):
+        try:
+            with _listen(port) as listener:
+                return listener.getsockname()[1]
+        except OSError:
+            continue
+    return preferred
+
+
 def _described(process: Any) -> str:
     command = " ".join(process.cmdline()) or process.name()
     return f"process {process.pid} of {process.username()} ({command[:80]})"

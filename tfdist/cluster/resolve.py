@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping
 
-from tfdist.cluster.environments import tf_config
+from tfdist.cluster.addresses import split_address
+from tfdist.cluster.environments import ENVIRONMENTS
+from tfdist.cluster.environments.layout import TASKS, named_tasks
 from tfdist.cluster.spec import Cluster
 from tfdist.cluster.variables import environment
+from tfdist.errors import UsageError
 
 
 def resolve(env: Mapping[str, str] | None = None) -> Cluster:
@@ -18,4 +21,42 @@ def resolve(env: Mapping[str, str] | None = None) -> Cluster:
             started and nothing says how they reach each other.
     """
     env = environment() if env is None else env
-    return tf_config.cluster(env) if tf_config.detect(env) else Cluster()
+    found = [source for source in ENVIRONMENTS if source.detect(env)]
+    if not found:
+        _refuse_unplaced_tasks(env)
+        return Cluster()
+    cluster = found[0].cluster(env)
+    for other in found[1:]:
+        _compare(cluster, other.NAME, other.rank_and_size(env))
+    return cluster
+
+
+def _compare(cluster: Cluster, other: str, place: tuple[int, int] | None) -> None:
+    if place is None or _agree(cluster, *place):
+        return
+    rank, size = place
+    tasks = len(cluster.members)
+    raise UsageError(
+        f"{cluster.source} says that this is {cluster.task} of {tasks} tasks, and {other} says "
+        f"that it is rank {rank} of {size}; unset the variables of the one that is wrong."
+    )
+
+
+def _agree(cluster: Cluster, rank: int, size: int) -> bool:
+    members = cluster.members
+    evaluators = len(cluster.jobs.get("evaluator", ())) or int(cluster.is_evaluator)
+    if size not in (len(members), len(members) + evaluators):
+        # One process of the scheduler on each host may have started several tasks there.
+        addresses = [address for tasks in cluster.jobs.values() for address in tasks.values()]
+        return size == len({split_address(address)[0] for address in addresses})
+    # With parameter servers, people order the ranks as they like.
+    return cluster.has_ps or cluster.is_evaluator or members.index(cluster.task) == rank
+
+
+def _refuse_unplaced_tasks(env: Mapping[str, str]) -> None:
+    tasks = named_tasks(env)
+    if len(tasks) > 1:
+        raise UsageError(
+            f"{TASKS}={env[TASKS]} names {len(tasks)} tasks and nothing says which one this is; "
+            "start them with srun, mpirun or an Indexed Job of Kubernetes, or unset it."
+        )

@@ -22,7 +22,7 @@ def source(builder: Any, name: str) -> Source:
         name: the name that the user gave.
 
     Raises:
-        UsageError: there is no train split, or the examples hold text.
+        UsageError: there is no train split, or the examples hold text, or tf.data cannot read them.
     """
     splits = builder.info.splits
     if "train" not in splits:
@@ -45,7 +45,13 @@ def source(builder: Any, name: str) -> Source:
 
 def _read(builder: Any, name: str, split: str) -> Any:
     supervised = builder.info.supervised_keys is not None
-    dataset = builder.as_dataset(split=split, as_supervised=supervised)
+    try:
+        dataset = builder.as_dataset(split=split, as_supervised=supervised)
+    except NotImplementedError as error:
+        raise UsageError(
+            f"{name!r} is stored in {builder.data_dir} as {builder.info.file_format.value} files, "
+            "which tf.data cannot read: prepare it in another folder, with --data_dir=FOLDER"
+        ) from error
     _refuse_text(dataset, name)
     return scaled(dataset) if _has_image_x(builder.info) else dataset
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from tfdist.data import names
 from tfdist.data.source import Source, described
 
@@ -19,6 +21,8 @@ def load(name: str, data_dir: str | None = None) -> Source:
             are not numbers.
         StartAgainError: another process prepares the dataset and does not end.
     """
+    if data_dir is not None:
+        data_dir = os.path.expanduser(data_dir)  # A shell leaves --data_dir=~/data as it is.
     if names.is_function(name):
         from tfdist.data import own
 

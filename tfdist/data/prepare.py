@@ -44,8 +44,9 @@ def _is_ready(builder: Any) -> bool:
 
 
 def _refuse_half_ready(builder: Any) -> None:
-    # TensorFlow Datasets takes any folder of this name for a prepared dataset.
-    if builder.data_path.exists():
+    # TensorFlow Datasets takes any folder of this name for a prepared dataset. Another process may
+    # finish at this moment, so what is there is looked at once more.
+    if builder.data_path.exists() and not _is_ready(builder):
         raise UsageError(
             f"{builder.data_path} holds no complete dataset, as it lacks dataset_info.json: "
             "remove the folder, then start again"

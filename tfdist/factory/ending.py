@@ -22,8 +22,8 @@ class Ending:
 
     At the end of the interpreter that is 0, or the code of the exception that ends it: 2 for
     UsageError, 75 for StartAgainError, else 1. Python keeps the code of sys.exit() to itself: who
-    ends by that calls `tell` before. A task that fails leaves without a word when it is not the
-    chief, and the others take it for lost.
+    ends by that calls `tell` before. Servers are told the coordinator's code, whatever it is;
+    between workers in step, who fails leaves without a word and is lost to the others.
     """
 
     def __init__(self, cluster: Cluster, channel: Channel) -> None:
@@ -40,7 +40,7 @@ class Ending:
         if self._told:
             return
         self._told = True
-        if self._cluster.is_chief:
+        if self._cluster.has_ps:
             self._channel.finish(code)
         if code == EXIT_DONE:
             self._channel.close()

@@ -15,6 +15,7 @@ from tfdist.factory.devices import Devices, Request
 from tfdist.factory.parameter_server import start_server
 
 _GOING_SECONDS = 10.0
+_CONNECT_SECONDS = 1.0
 _LOOK_AGAIN_SECONDS = 0.1
 
 
@@ -38,7 +39,7 @@ def _await_the_end_of(cluster: Cluster) -> None:
     """Wait until the chief is gone: as it ends it still sends what it must not fail to deliver."""
     deadline = time.monotonic() + _GOING_SECONDS
     while time.monotonic() < deadline:
-        (found,) = reach([cluster.address(cluster.chief)], _LOOK_AGAIN_SECONDS)
+        (found,) = reach([cluster.address(cluster.chief)], _CONNECT_SECONDS)
         if isinstance(found, str):
             return
         found.close()
@@ -51,7 +52,9 @@ def _why(code: int) -> str:
 
 
 def _end_process(code: int) -> NoReturn:
-    """End without the interpreter's clean-up, which does not stop TensorFlow's server threads."""
+    """End without the interpreter's clean-up: threads of TensorFlow's server, which has no clean
+    shutdown, may be computing until the last moment.
+    """
     logging.shutdown()
     sys.stdout.flush()
     sys.stderr.flush()

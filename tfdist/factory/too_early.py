@@ -41,7 +41,7 @@ def _made() -> Iterator[str]:
     for frame in _frames_of_callers():
         place = Path(frame.f_code.co_filename).name
         for name, value in frame.f_locals.items():
-            if _needed_an_operation(value):
+            if not name.startswith("_") and _needed_an_operation(value):
                 yield f"`{name}` ({type(value).__name__}, in {place})"
 
 

@@ -45,7 +45,9 @@ def build(
         "include_preprocessing": False,
     }
     taken = inspect.signature(function).parameters
-    return function(**{key: value for key, value in arguments.items() if key in taken})
+    model = function(**{key: value for key, value in arguments.items() if key in taken})
+    # Given a tensor, Keras makes a model of a list of one input, and warns when it is fed.
+    return keras.Model(inputs, model.output, name=model.name)
 
 
 def _large_enough(name: str, x: Any) -> Any:

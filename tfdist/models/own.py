@@ -29,7 +29,7 @@ def build(name: str, input_shape: Any, num_classes: int | None, seed: int | None
 
 def _make_variables(model: keras.Model, name: str, input_shape: Any) -> None:
     try:
-        model.build((None, *input_shape))
+        model(keras.tree.map_shape_structure(keras.Input, input_shape))
     except Exception as error:  # The layers are the user's: each fails in its own way.
         raise UsageError(
             f"{name!r} returned a model that cannot be built for examples of shape {input_shape} "

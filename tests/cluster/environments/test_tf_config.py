@@ -98,9 +98,9 @@ REFUSED = {
     "cut off": (text()[:-1], "it is not JSON, expecting ',' delimiter at character"),
     "single quotes": (text().replace('"', "'"), "single quotes where JSON has double quotes"),
     "in single quotes": (f"'{text()}'", "single quotes where JSON has double quotes"),
-    "encoded twice": (json.dumps(text()), "TF_CONFIG is text; it must be an object, like {"),
-    "a list": ("[1]", "TF_CONFIG is a list; it must be an object"),
-    "null": ("null", "TF_CONFIG is null; it must be an object"),
+    "encoded twice": (json.dumps(text()), "it is text; it must be an object, like {"),
+    "a list": ("[1]", "it is a list; it must be an object"),
+    "null": ("null", "it is null; it must be an object"),
     "a key twice": (
         '{"task": 1, "task": 2}',
         "it has the key 'task' twice in one object; keep",
@@ -120,7 +120,7 @@ REFUSED = {
     "cluster is a list": (text(["h1:1"]), "cluster is a list; it must be an object"),
     "sparseCluster": (
         text(sparseCluster={}),
-        "TF_CONFIG has the unknown key 'sparseCluster'; the keys are cluster, task, environment",
+        "it has the unknown key 'sparseCluster'; the keys are cluster, task, environment",
     ),
     "unknown key of task": (
         json.dumps({"cluster": TWO, "task": {"type": "worker", "idx": 0}}),

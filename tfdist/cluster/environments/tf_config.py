@@ -24,7 +24,7 @@ _MASTER_NOTE = 'TF_CONFIG names a "master": it is the chief here.'
 
 
 def detect(env: Mapping[str, str]) -> bool:
-    """Whether TF_CONFIG is set, even to nothing."""
+    """Whether TF_CONFIG is set, even to nothing, by whomever."""
     return NAME in env
 
 
@@ -38,26 +38,32 @@ def cluster(env: Mapping[str, str]) -> Cluster:
 
 
 def rank_and_size(env: Mapping[str, str]) -> tuple[int, int] | None:
-    """TF_CONFIG is compared as a cluster, not as a rank."""
+    """None: TF_CONFIG describes the cluster itself."""
     return None
 
 
-def parse(text: str) -> Cluster:
+def parse(text: str, source: str = NAME) -> Cluster:
     """The cluster in the JSON `text` of a TF_CONFIG.
+
+    Args:
+        text: The JSON.
+        source: Who wrote it, for people.
 
     Raises:
         UsageError: one sentence that names the offending part and the remedy.
     """
     try:
-        config = _object(_decode(text), "TF_CONFIG", _KEYS)
+        config = _object(_decode(text), "it", _KEYS)
+        if not config:
+            raise ValueError(f"it is empty; {_UNSET}")
         jobs, renamed = _jobs(config)
         task = _task(config)
     except ValueError as error:
-        raise UsageError(f"{NAME}: {error}.") from None
+        raise UsageError(f"{source}: {error}.") from None
     if task.type == "master":
         task = Task("chief", task.index)
     notes = (_MASTER_NOTE,) if renamed else ()
-    return Cluster(jobs, task, NAME, notes, {"cluster": NAME, "task": NAME})
+    return Cluster(jobs, task, source, notes, {"cluster": NAME, "task": NAME})
 
 
 def _decode(text: str) -> Any:
@@ -91,8 +97,6 @@ def _is_json(text: str) -> bool:
 def _object(value: Any, name: str, known: tuple[str, ...]) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError(f"{name} is {_kind(value)}; it must be an object, like {_EXAMPLE}")
-    if not value and name == NAME:
-        raise ValueError(f"it is empty; {_UNSET}")
     for key in value:
         if key not in known:
             raise ValueError(f"{name} has the unknown key {key!r}; the keys are {', '.join(known)}")

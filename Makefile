@@ -1,0 +1,34 @@
+# Every target sets up what it needs: a clone, make and Python 3.10 to 3.13 are enough.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help setup demo lint test
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo    train the handwritten digits under every strategy, and compare"
+	@echo "make test    check style and types, and run all tests"
+	@echo "make lint    check style and types"
+	@echo "make setup   install tfdist and its tools in $(VENV), which the others do by themselves"
+
+setup: $(READY)
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' || \
+	{ echo "tfdist needs Python 3.10 to 3.13, and $(PYTHON) is not: give one with make PYTHON=..." >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable '.[tensorboard,test]'
+	@touch $@
+
+demo: $(READY)
+	$(BIN)/python -m tfdist.demo
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint
+	$(BIN)/pytest

@@ -1,0 +1,71 @@
+import atexit
+import sys
+
+import pytest
+
+from tfdist.cluster import Cluster, Task
+from tfdist.errors import StartAgainError, UsageError
+from tfdist.factory.ending import Ending
+
+WORKERS = Cluster({"worker": {0: "localhost:2000", 1: "localhost:2001"}}, Task("worker", 1))
+WITH_PS = Cluster(
+    {"chief": {0: "localhost:2000"}, "worker": {0: "localhost:2001"}, "ps": {0: "localhost:2002"}},
+    Task("chief", 0),
+)
+
+
+class Line:
+    """A channel that remembers what was said."""
+
+    def __init__(self):
+        self.said = []
+
+    def finish(self, code):
+        self.said.append(code)
+
+    def close(self):
+        self.said.append("bye")
+
+
+@pytest.fixture
+def end(monkeypatch):
+    """Ends the interpreter of a task, by an exception or without one; gives what was said."""
+
+    def end(cluster, error=None, told=None):
+        line, at_exit, shown = Line(), [], []
+        monkeypatch.setattr(sys, "excepthook", lambda *raised: shown.append(raised[1]))
+        monkeypatch.setattr(atexit, "register", at_exit.append)
+        ending = Ending(cluster, line)
+        if told is not None:
+            ending.tell(told)
+        if error is not None:
+            sys.excepthook(type(error), error, None)
+        for function in at_exit:
+            function()
+        assert shown == ([] if error is None else [error])
+        return line.said
+
+    return end
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (None, [0, "bye"]),
+        (ValueError("no"), [1]),
+        (KeyboardInterrupt(), [1]),
+        (UsageError("no"), [2]),
+        (StartAgainError("lost"), [75]),
+    ],
+)
+def test_servers_are_told_the_code(end, error, said):
+    assert end(WITH_PS, error) == said
+
+
+@pytest.mark.parametrize(("error", "said"), [(None, ["bye"]), (ValueError("no"), [])])
+def test_a_worker_that_fails_is_lost_to_the_others(end, error, said):
+    assert end(WORKERS, error) == said
+
+
+def test_a_code_told_before_the_end_stands(end):
+    assert end(WITH_PS, told=3) == [3]

@@ -1,0 +1,115 @@
+import json
+
+import pytest
+
+from tests.processes import run_alone, run_tasks
+from tfdist.errors import UsageError
+from tfdist.factory.devices import Devices
+from tfdist.factory.multi_worker import check_transport
+
+_TRAIN = """
+import json
+import tfdist
+strategy = tfdist.strategy()
+import keras, numpy as np, tensorflow as tf
+from tfdist.factory import current
+context = current()
+rank = tf.constant(context.cluster.rank + 1.0)
+print(json.dumps({
+    "kind": type(strategy).__name__,
+    "name": context.choice.name,
+    "sum": float(strategy.reduce("SUM", strategy.run(lambda: rank), axis=None)),
+    "replicas": [context.num_replicas, strategy.num_replicas_in_sync, context.num_workers],
+    "devices": strategy.extended.worker_devices,
+    "gathered": context.channel.gather("rank", context.cluster.rank),
+    "seed": context.seed,
+    "drawn": [float(np.random.rand()), float(keras.random.uniform(()))],
+    "shuffled": list(map(int, tf.data.Dataset.range(100).shuffle(100).take(9))),
+    "same_again": tfdist.strategy() is strategy,
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def results():
+    return run_tasks(_TRAIN, workers=2)
+
+
+@pytest.fixture(scope="module")
+def printed(results):
+    assert [result.returncode for result in results] == [0, 0], results
+    return [json.loads(result.stdout) for result in results]
+
+
+def test_an_all_reduce_of_rank_plus_one(printed):
+    assert [worker["sum"] for worker in printed] == [3.0, 3.0]
+
+
+def test_what_was_built(printed):
+    for rank, worker in enumerate(printed):
+        assert (worker["kind"], worker["name"]) == ("CollectiveAllReduceStrategy", "multi_worker")
+        assert worker["replicas"] == [2, 2, 2]
+        assert worker["devices"] == [f"/job:worker/replica:0/task:{rank}/device:CPU:0"]
+
+
+def test_the_channel_stays_open(printed):
+    assert [worker["gathered"] for worker in printed] == [[0, 1], [0, 1]]
+
+
+def test_all_workers_draw_the_same_random_numbers(printed):
+    assert [worker["seed"] for worker in printed] == [0, 0]
+    assert printed[0]["drawn"] == printed[1]["drawn"]
+    assert printed[0]["shuffled"] == printed[1]["shuffled"]
+
+
+def test_asked_again_in_the_same_process(printed):
+    assert [worker["same_again"] for worker in printed] == [True, True]
+
+
+def test_tasks_that_differ_are_refused_on_both():
+    script = """
+import json, os, tfdist
+tfdist.strategy(seed=json.loads(os.environ["TF_CONFIG"])["task"]["index"])
+"""
+    for result in run_tasks(script, workers=2):
+        assert result.returncode == 1
+        assert "UsageError: seed is 0 on worker 0 and 1 on worker 1" in result.stderr
+
+
+def test_a_cluster_of_one_worker_by_name():
+    script = """
+import tfdist
+strategy = tfdist.strategy("multi_worker")
+import tensorflow as tf
+total = strategy.reduce("SUM", strategy.run(lambda: tf.constant(4.0)), axis=None)
+print(type(strategy).__name__, strategy.num_replicas_in_sync, float(total))
+"""
+    (result,) = run_tasks(script, workers=1)
+    assert result.stdout == "CollectiveAllReduceStrategy 1 4.0\n", result.stderr
+
+
+def test_tensorflow_ran_too_early():
+    script = """
+import tensorflow as tf, tfdist
+dataset = tf.data.Dataset.range(3)
+tfdist.strategy(wait_seconds=20)
+"""
+    config = {"worker": ["localhost:20000", "localhost:20001"]}
+    task = {"type": "worker", "index": 0}
+    env = {"TF_CONFIG": json.dumps({"cluster": config, "task": task})}
+    result = run_alone(script, env=env)
+    assert result.returncode == 1
+    assert "multi_worker can no longer be set up; tfdist.strategy() must come" in result.stderr
+    assert "move `dataset` (_RangeDataset, in script.py) behind it" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("transport", "message"),
+    [
+        ("mpi", "'mpi' is unknown: choose one of auto, ring, nccl"),
+        ("nccl", "'nccl' is for GPUs, and there is 1 CPU device: use ring or auto"),
+    ],
+)
+def test_transports_that_cannot_be(transport, message):
+    with pytest.raises(UsageError, match=message):
+        check_transport(transport, Devices("CPU", 1))

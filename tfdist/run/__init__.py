@@ -1,0 +1,29 @@
+"""One training run: from its settings to its record. Imports TensorFlow when called."""
+
+from typing import Any
+
+from tfdist.cluster import Cluster, resolve
+from tfdist.run.loading import load_tensorflow
+from tfdist.run.settings import Settings
+
+__all__ = ["Settings", "train"]
+
+
+def train(settings: Settings, cluster: Cluster | None = None) -> dict[str, Any]:
+    """Train as the settings say, show it on standard output, and return the run record.
+
+    Call it before TensorFlow does anything. In a task that only serves it does not return.
+
+    Args:
+        settings: What to train, where and how.
+        cluster: By default what the environment describes, else this machine alone.
+
+    Raises:
+        UsageError: what was asked for cannot be done.
+        StartAgainError: another task of the cluster did not come in time, or is lost.
+    """
+    cluster = resolve() if cluster is None else cluster
+    load_tensorflow()
+    from tfdist.run import job
+
+    return job.run(settings, cluster)

@@ -1,0 +1,35 @@
+"""How a command ends: its mistakes as one line, and its exit code told to the other tasks."""
+
+import sys
+from collections.abc import Callable
+
+from tfdist.errors import EXIT_AGAIN, EXIT_USAGE, StartAgainError, UsageError
+
+_EXIT_INTERRUPTED = 130  # 128 + SIGINT, as a shell counts
+
+
+def answer(command: Callable[[], int]) -> int:
+    """Run a command and return its exit code; a bug leaves as the exception that it is."""
+    try:
+        code = command()
+    except UsageError as error:
+        code = _say(error, EXIT_USAGE)
+    except StartAgainError as error:
+        code = _say(error, EXIT_AGAIN)
+    except KeyboardInterrupt:
+        code = _say("interrupted", _EXIT_INTERRUPTED)
+    _tell_the_others(code)
+    return code
+
+
+def _say(sentence: object, code: int) -> int:
+    sys.stdout.flush()
+    sys.stderr.write(f"{sentence}\n")
+    sys.stderr.flush()
+    return code
+
+
+def _tell_the_others(code: int) -> None:
+    # A command that never asked for a strategy has no others, and need not load what it takes.
+    if "tfdist.factory" in sys.modules:
+        sys.modules["tfdist.factory"].finish(code)

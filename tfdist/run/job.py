@@ -1,0 +1,82 @@
+"""The run itself: strategy, data, model, fit."""
+
+import sys
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+import tfdist
+from tfdist.cluster import Cluster
+from tfdist.data import Source, load
+from tfdist.data.ledger import ledger
+from tfdist.errors import UsageError
+from tfdist.factory import current
+from tfdist.models import build
+from tfdist.run import optimizers, report
+from tfdist.run.batches import batches
+from tfdist.run.clock import Clock
+from tfdist.run.record import record
+from tfdist.run.settings import Settings
+
+
+def run(settings: Settings, cluster: Cluster) -> dict[str, Any]:
+    """Train as the settings say in this task of the cluster, and return the run record."""
+    strategy = tfdist.strategy(
+        settings.strategy, settings.devices, cluster=cluster, seed=settings.seed
+    )
+    keras.config.set_dtype_policy(settings.precision)
+    source = load(settings.dataset, settings.data_dir)
+    # Under parameter servers each worker takes whole steps, so a step has one worker's replicas.
+    replicas = strategy.num_replicas_in_sync
+    account = ledger(
+        source.train_examples,
+        settings.global_batch(replicas),
+        replicas,
+        settings.steps_per_epoch,
+    )
+    model = _model(settings, source, strategy)
+    sys.stdout.write(report.start(settings, current(), account, model))
+    sys.stdout.flush()
+    clock = Clock()
+    history = _fit(settings, source, account.global_batch, model, clock)
+    return record(settings, current(), account, model, history, clock)
+
+
+def _model(settings: Settings, source: Source, strategy: tf.distribute.Strategy) -> keras.Model:
+    with strategy.scope():
+        model = tfdist.distribute(
+            build(settings.model, source.input_shape, source.num_classes, settings.seed)
+        )
+        if not model.compiled:  # A model of the user's own may come with its loss and optimizer.
+            _refuse_unknown_loss(settings, source)
+            model.compile(
+                optimizer=optimizers.build(settings.optimizer, settings.learning_rate),
+                loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+                metrics=["accuracy"],
+            )
+    return model
+
+
+def _refuse_unknown_loss(settings: Settings, source: Source) -> None:
+    if source.num_classes is None:
+        raise UsageError(
+            f"{settings.dataset!r} gives no num_classes, from which the loss would follow, and "
+            f"{settings.model!r} returned a model that is not compiled: compile it in its function"
+        )
+
+
+def _fit(
+    settings: Settings, source: Source, global_batch: int, model: keras.Model, clock: Clock
+) -> dict[str, list]:
+    train, validation = batches(
+        source, global_batch, settings.seed, goes_on=settings.steps_per_epoch is not None
+    )
+    return model.fit(
+        train,
+        validation_data=validation,
+        epochs=settings.epochs,
+        steps_per_epoch=settings.steps_per_epoch,
+        verbose="auto" if settings.verbose == "auto" else int(settings.verbose),
+        callbacks=[clock],
+    ).history

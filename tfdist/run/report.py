@@ -1,0 +1,65 @@
+"""What a run says when it starts: one short block on the chief, one line on every other task."""
+
+from collections.abc import Iterator
+
+import keras
+
+import tfdist
+from tfdist.cluster import Cluster, processor
+from tfdist.data.ledger import Ledger
+from tfdist.factory import Context
+from tfdist.factory.obstacles import counted
+from tfdist.run.settings import Settings
+
+
+def start(settings: Settings, context: Context, account: Ledger, model: keras.Model) -> str:
+    """Return what this task says, with its line ends."""
+    cluster = context.cluster
+    if not cluster.is_chief:
+        return (
+            f"tfdist: {cluster.task} trains, rank {cluster.rank} of {cluster.num_workers}; "
+            f"the chief is {cluster.chief}\n"
+        )
+    lines = [
+        ("cluster", _cluster(cluster)),
+        *(("", note) for note in cluster.notes),
+        ("strategy", f"{context.choice.name}, because {context.choice.reason}"),
+        ("replicas", _replicas(context)),
+        ("batch", ", ".join(_batch(account))),
+        ("model", f"{settings.model}, {model.count_params():,} parameters, {settings.precision}"),
+        ("optimizer", f"{model.optimizer.name}, learning rate {learning_rate(model):g}"),
+        ("seed", str(context.seed)),
+        ("settings", " ".join(f"{k}={v}" for k, v in processor.set_defaults().items())),
+    ]
+    block = "".join(f"  {name:<10} {text}\n" for name, text in lines)
+    return f"tfdist {tfdist.__version__}\n{block}"
+
+
+def _cluster(cluster: Cluster) -> str:
+    if cluster.is_local:
+        return "this machine alone"
+    nouns = {"ps": "ps task"}
+    jobs = [counted(len(tasks), nouns.get(job, job)) for job, tasks in cluster.jobs.items()]
+    return f"{', '.join(jobs)}, from {cluster.source}; this is {cluster.task}"
+
+
+def _replicas(context: Context) -> str:
+    here = f"{context.num_replicas}, on {context.devices}"
+    workers = context.num_workers
+    return here if context.channel is None else f"{here} in each of {counted(workers, 'worker')}"
+
+
+def _batch(account: Ledger) -> Iterator[str]:
+    yield f"{account.global_batch} examples ({account.per_replica} on a replica)"
+    yield f"{_known(account.steps_per_epoch)} steps an epoch"
+    yield f"{_known(account.examples)} examples"
+    yield "none dropped" if account.dropped == 0 else f"{_known(account.dropped)} left out an epoch"
+
+
+def _known(number: int | None) -> str:
+    return "an unknown number of" if number is None else f"{number:,}"
+
+
+def learning_rate(model: keras.Model) -> float:
+    """The learning rate of the next step."""
+    return float(str(keras.ops.convert_to_numpy(model.optimizer.learning_rate)))

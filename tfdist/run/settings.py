@@ -1,0 +1,134 @@
+"""What a training run is told: its flags, checked as soon as they are known, without TensorFlow."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tfdist.data import names
+from tfdist.errors import UsageError
+from tfdist.factory import NAMES as STRATEGIES
+from tfdist.factory.devices import parse as parse_devices
+from tfdist.factory.seeds import check as check_seed
+from tfdist.models import NAMES as MODELS
+from tfdist.run.optimizers import NAMES as OPTIMIZERS
+
+PRECISIONS = ("float32", "bfloat16", "mixed_float16", "mixed_bfloat16")
+VERBOSITIES = ("auto", "0", "1", "2")
+_WHAT, _WHERE, _HOW = "What is trained", "Where", "How"
+
+
+def _flag(default: Any, group: str, value: str, meaning: str) -> Any:
+    return field(default=default, metadata={"group": group, "value": value, "help": meaning})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Everything a training run is told; each field is a flag of `python -m tfdist.train`.
+
+    Raises:
+        UsageError: a value is wrong, or two do not go together.
+    """
+
+    dataset: str = _flag(
+        "digits", _WHAT, "NAME", "digits, any name of TensorFlow Datasets, or module:function"
+    )
+    data_dir: str | None = _flag(
+        None, _WHAT, "FOLDER", "where prepared datasets are [that of TensorFlow Datasets]"
+    )
+    model: str = _flag(
+        "mlp", _WHAT, "NAME", f"{', '.join(MODELS)}, a name of keras.applications, module:function"
+    )
+    precision: str = _flag("float32", _WHAT, "NAME", ", ".join(PRECISIONS))
+    strategy: str = _flag("auto", _WHERE, "NAME", ", ".join(STRATEGIES))
+    devices: str | None = _flag(
+        None, _WHERE, "LIST", "cpu, cpu:2, gpu, gpu:4 or gpu:0,2 in each process [GPUs, else CPU]"
+    )
+    explain: bool = _flag(
+        False, _WHERE, "", "say which strategy is chosen, and why not the others; train nothing"
+    )
+    global_batch_size: int | None = _flag(
+        None, _HOW, "N", "examples in one step over all replicas: give this or the next"
+    )
+    batch_size_per_replica: int | None = _flag(
+        None, _HOW, "N", "examples in one step on each replica"
+    )
+    epochs: int = _flag(1, _HOW, "N", "passes over the data")
+    steps_per_epoch: int | None = _flag(None, _HOW, "N", "steps in one epoch [the whole data]")
+    optimizer: str = _flag("adam", _HOW, "NAME", ", ".join(OPTIMIZERS))
+    learning_rate: float | None = _flag(None, _HOW, "RATE", "of the optimizer [its own]")
+    seed: int = _flag(0, _HOW, "N", "of all random numbers, so that a run can be repeated")
+    verbose: str = _flag(
+        "auto",
+        _HOW,
+        "WHEN",
+        "0 nothing, 1 a bar, 2 a line an epoch; auto: 1 on a terminal, else 2",
+    )
+
+    def __post_init__(self) -> None:
+        for name, choices in (
+            ("precision", PRECISIONS),
+            ("strategy", STRATEGIES),
+            ("optimizer", OPTIMIZERS),
+            ("verbose", VERBOSITIES),
+        ):
+            _check_choice(name, getattr(self, name), choices)
+        for name in ("global_batch_size", "batch_size_per_replica", "epochs", "steps_per_epoch"):
+            _check_count(name, getattr(self, name))
+        _check_rate(self.learning_rate)
+        _check_dataset(self.dataset)
+        _check_model(self.model)
+        parse_devices(self.devices)
+        check_seed(self.seed)
+        if not self.explain:
+            _check_batch_sizes(self.global_batch_size, self.batch_size_per_replica)
+
+    def global_batch(self, replicas: int) -> int:
+        """The number of examples in one step over this many replicas."""
+        return self.global_batch_size or (self.batch_size_per_replica or 1) * replicas
+
+
+def _check_choice(name: str, value: str, choices: Iterable[str]) -> None:
+    if value not in choices:
+        close = names.suggestion(value, choices)
+        raise UsageError(f"--{name} is {value!r}: give one of {', '.join(choices)}{close}")
+
+
+def _check_count(name: str, value: int | None) -> None:
+    if value is not None and value < 1:
+        raise UsageError(f"--{name} is {value}, but must be 1 or more: give a larger number")
+
+
+def _check_rate(value: float | None) -> None:
+    if value is not None and not (math.isfinite(value) and value > 0):
+        raise UsageError(f"--learning_rate is {value}, but must be above 0: give one such as 0.001")
+
+
+def _check_dataset(name: str) -> None:
+    if not name or any(character.isspace() for character in name):
+        raise UsageError(
+            f"--dataset is {name!r}: give digits, a name of TensorFlow Datasets, or module:function"
+        )
+
+
+def _check_model(name: str) -> None:
+    # Every model of keras.applications begins with a capital, and all others can be known here.
+    capital = name.removeprefix("keras.applications.")[:1].isupper()
+    if not (name in MODELS or capital or names.is_function(name)):
+        raise UsageError(
+            f"--model is {name!r}: give {', '.join(MODELS)}, a name of keras.applications such as "
+            f"MobileNetV2, or module:function{names.suggestion(name, MODELS)}"
+        )
+
+
+def _check_batch_sizes(of_all: int | None, of_each: int | None) -> None:
+    if of_all is None and of_each is None:
+        raise UsageError(
+            "no batch size was given: give --global_batch_size (such as 64) or "
+            "--batch_size_per_replica"
+        )
+    if of_all is not None and of_each is not None:
+        raise UsageError(
+            f"--global_batch_size is {of_all} and --batch_size_per_replica is {of_each}, but one "
+            "follows from the other: give one of them"
+        )
