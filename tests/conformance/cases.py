@@ -2,7 +2,33 @@
 
 from __future__ import annotations
 
-from tests.conformance import cases_batches, cases_losses, cases_optimizers
+from tests.conformance import (
+    cases_batches,
+    cases_custom,
+    cases_inputs,
+    cases_layers,
+    cases_loops,
+    cases_losses,
+    cases_metrics,
+    cases_models,
+    cases_optimizers,
+    cases_precision,
+    cases_random,
+    cases_validation,
+)
 
-ALL_CASES = (*cases_optimizers.CASES, *cases_batches.CASES, *cases_losses.CASES)
+ALL_CASES = (
+    *cases_optimizers.CASES,
+    *cases_precision.CASES,
+    *cases_batches.CASES,
+    *cases_losses.CASES,
+    *cases_metrics.CASES,
+    *cases_layers.CASES,
+    *cases_random.CASES,
+    *cases_inputs.CASES,
+    *cases_validation.CASES,
+    *cases_loops.CASES,
+    *cases_custom.CASES,
+    *cases_models.CASES,
+)
 BY_NAME = {case.name: case for case in ALL_CASES}

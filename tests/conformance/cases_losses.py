@@ -20,10 +20,11 @@ def _case(
     data: Callable[[], dict] = small.classes,
     fit: Callable[[], dict] = dict,
     strategies: tuple[str, ...] = ALL,
+    rate: float = 0.05,
     **compiled: Any,
 ) -> Case:
     def arguments() -> dict:
-        return {"optimizer": small.sgd(), "loss": loss()} | compiled
+        return {"optimizer": small.sgd(rate), "loss": loss()} | compiled
 
     return Case(name, "losses", build, arguments, data, _without_class_weight(data), fit, strategies=strategies)
 
@@ -32,10 +33,16 @@ def _without_class_weight(data: Callable[[], dict]) -> Callable[[], dict]:
     return lambda: {k: v for k, v in data().items() if k != "class_weight"}
 
 
-def _reduction(reduction: str | None, data: Callable[[], dict], **more: Any) -> Case:
+def _reduction(reduction: str | None, data: Callable[[], dict]) -> Case:
     kind = "weighted" if data is small.weighted_classes else "unweighted"
-    loss = lambda: small.softmax_loss(reduction=reduction)  # noqa: E731
-    return _case(f"reduction {reduction}, {kind}", loss, data=data, **more)
+    # A sum is as large as the batch: the rate is smaller, so that training is stable.
+    rate = 0.05 if reduction and reduction.startswith(("sum_", "mean")) else 0.003
+    return _case(
+        f"reduction {reduction}, {kind}",
+        lambda: small.softmax_loss(reduction=reduction),
+        data=data,
+        rate=rate,
+    )
 
 
 def _class_weighted() -> dict:
@@ -69,7 +76,7 @@ def _two_losses(first: str = "sum_over_batch_size", second: str = "sum_over_batc
     return {"kind": small.softmax_loss(reduction=first), "size": losses.Huber(reduction=second)}
 
 
-def _sequences() -> np.ndarray:
+def sequences() -> np.ndarray:
     """Words with zeros behind each sentence, of 1 to 5 words; one replica's parts are shorter."""
     rng = np.random.default_rng(5)
     words = rng.integers(1, 12, (small.EXAMPLES, 5))
@@ -78,12 +85,12 @@ def _sequences() -> np.ndarray:
 
 
 def _tagged() -> dict:
-    words = _sequences()
+    words = sequences()
     return {"x": words, "y": words % small.CLASSES, "batch_size": small.BATCH}
 
 
 def _tagged_weighted() -> dict:
-    return _tagged() | {"sample_weight": small.weights()}
+    return _tagged() | {"sample_weight": np.outer(small.weights(), [1, 1, 2, 3, 4])}
 
 
 def _tagger() -> keras.Model:
@@ -190,7 +197,7 @@ CASES = (
         strategies=THREE,
     ),
     _case("add_loss", small.softmax_loss, _penalized, metrics=["accuracy"]),
-    _case("add_loss with reduction sum", lambda: small.softmax_loss(reduction="sum"), _penalized),
+    _case("add_loss with reduction sum", lambda: small.softmax_loss(reduction="sum"), _penalized, rate=0.003),
     _case("regularizers", small.softmax_loss, _regularized),
     _case("custom loss function, one number per example", lambda: _per_example, lambda: small.mlp(2), small.numbers),
     _case("custom loss function, one number", lambda: _scalar, lambda: small.mlp(2), small.numbers),

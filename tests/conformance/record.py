@@ -68,8 +68,20 @@ def _state(model: keras.Model, optimizers: list) -> list:
 
 
 def _logs(outcome: Outcome) -> dict[str, np.ndarray]:
-    logs = {k: np.asarray(v) for k, v in outcome.history.items()}
-    return logs | {f"evaluate {k}": np.asarray(v) for k, v in outcome.evaluation.items()}
+    epochs = _flat(outcome.history)
+    evaluated = {k: [v] for k, v in outcome.evaluation.items()}
+    return epochs | {f"evaluate {k}": v for k, v in _flat(evaluated).items()}
+
+
+def _flat(history: dict[str, list]) -> dict[str, np.ndarray]:
+    """One array for each log; a metric may have several in a dictionary."""
+    flat: dict[str, np.ndarray] = {}
+    for name, values in history.items():
+        if values and isinstance(values[0], dict):
+            flat |= _flat({key: [value[key] for value in values] for key in values[0]})
+        else:
+            flat[name] = np.asarray(values)
+    return flat
 
 
 def _array(variable: keras.Variable) -> np.ndarray:

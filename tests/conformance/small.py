@@ -71,6 +71,6 @@ def softmax_loss(**kwargs: Any) -> keras.losses.Loss:
     return keras.losses.SparseCategoricalCrossentropy(from_logits=True, **kwargs)
 
 
-def sgd() -> keras.optimizers.Optimizer:
+def sgd(rate: float = 0.05) -> keras.optimizers.Optimizer:
     """The optimizer of cases that are about something else: momentum, no small denominators."""
-    return keras.optimizers.SGD(0.05, momentum=0.9)
+    return keras.optimizers.SGD(rate, momentum=0.9)

@@ -12,7 +12,7 @@ from tfdist.cluster.reach import reach, why
 from tfdist.cluster.spec import Cluster
 from tfdist.errors import EXIT_USAGE, StartAgainError, UsageError
 
-_CONNECT_SECONDS = 2.0
+_CONNECT_SECONDS = 4.0  # a host that is not there is told by the kernel after 3 s
 _LOOK_AGAIN_SECONDS = 0.1
 
 
@@ -32,6 +32,7 @@ def join(cluster: Cluster, facts: Mapping[str, Any], patience: Patience) -> Conn
             guest.await_verdict(connection)
         except OSError as error:  # the chief died, or something else has its port
             connected.close()
+            guest.has_been_sent_away = True
             guest.look_again(why(error))
         except BaseException:
             connected.close()
@@ -49,6 +50,7 @@ class _Guest:
         self._address = cluster.address(cluster.chief)
         self._patience = patience
         self._waits_for = ""
+        self.has_been_sent_away = False
 
     def reach_chief(self) -> socket.socket:
         while True:
@@ -65,7 +67,8 @@ class _Guest:
 
     def await_verdict(self, connection: Connection) -> None:
         """Return when all have met."""
-        self._waits_for = f"{self._chief} at {self._address} (it has not answered)"
+        if not self.has_been_sent_away:  # that reason says more than the silence of the next try
+            self._waits_for = f"{self._chief} at {self._address} (it has not answered)"
         while True:
             if connection.is_readable(self._patience.pause_seconds):
                 connection.fill()

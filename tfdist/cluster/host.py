@@ -14,7 +14,7 @@ from tfdist.cluster.spec import Cluster
 from tfdist.cluster.task import Task
 from tfdist.errors import EXIT_AGAIN, EXIT_USAGE, StartAgainError, UsageError
 
-_PROBE_SECONDS = 2.0
+_PROBE_SECONDS = 4.0  # a host that is not there is told by the kernel after 3 s
 _LOOK_AGAIN_SECONDS = 1.0
 # When two tasks differ, those that are not there yet get this long to come and hear it.
 _LATECOMERS_SECONDS = 10.0

@@ -3,6 +3,7 @@
 import random
 import socket
 from collections.abc import Mapping
+from itertools import islice
 
 from tfdist.cluster import Cluster, Task
 from tfdist.errors import StartAgainError
@@ -33,16 +34,14 @@ def loopback(sizes: Mapping[str, int]) -> list[Cluster]:
 
 
 def _free(count: int) -> list[int]:
-    found: list[int] = []
-    for port in random.SystemRandom().sample(_PORTS, len(_PORTS)):
-        if len(found) == count:
-            return found
-        if _is_free(port):
-            found.append(port)
-    raise StartAgainError(
-        f"{count} tasks need a port each and only {len(found)} of {_PORTS.start} to "
-        f"{_PORTS.stop - 1} are free: end what holds them, then start again"
-    )
+    shuffled = random.SystemRandom().sample(_PORTS, len(_PORTS))
+    found = list(islice(filter(_is_free, shuffled), count))
+    if len(found) < count:
+        raise StartAgainError(
+            f"{count} tasks need a port each and only {len(found)} of {_PORTS[0]} to {_PORTS[-1]} "
+            "are free: end what holds them, then start again"
+        )
+    return found
 
 
 def _is_free(port: int) -> bool:

@@ -96,9 +96,7 @@ def _sentence(error: Exception, kind: type) -> str:
     text = str(error).removeprefix("flag ")
     if "Non-boolean" in text:
         return f"{text.partition(':')[0]}: give the flag alone, or with true or false"
-    if isinstance(error, flags.IllegalFlagValueError):
-        return text
-    return f"{text}: write flags as --name=value"
+    return text if "=" in text else f"{text}: write flags as --name=value"
 
 
 def _described(each: Field) -> str:

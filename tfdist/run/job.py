@@ -1,6 +1,8 @@
 """The run itself: strategy, data, model, fit."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import keras
@@ -10,8 +12,8 @@ import tfdist
 from tfdist.cluster import Cluster
 from tfdist.data import Source, load
 from tfdist.data.ledger import ledger
-from tfdist.errors import UsageError
-from tfdist.factory import current
+from tfdist.errors import StartAgainError, UsageError
+from tfdist.factory import Context, current
 from tfdist.models import build
 from tfdist.run import optimizers, report
 from tfdist.run.batches import batches
@@ -39,7 +41,8 @@ def run(settings: Settings, cluster: Cluster) -> dict[str, Any]:
     sys.stdout.write(report.start(settings, current(), account, model))
     sys.stdout.flush()
     clock = Clock()
-    history = _fit(settings, source, account.global_batch, model, clock)
+    with _loss_of_tasks_told(current()):
+        history = _fit(settings, source, account.global_batch, model, clock)
     return record(settings, current(), account, model, history, clock)
 
 
@@ -80,3 +83,15 @@ def _fit(
         verbose="auto" if settings.verbose == "auto" else int(settings.verbose),
         callbacks=[clock],
     ).history
+
+
+@contextmanager
+def _loss_of_tasks_told(context: Context) -> Iterator[None]:
+    """Name the task that is lost, where TensorFlow fails because of it in words of its own."""
+    try:
+        yield
+    except tf.errors.OpError as error:
+        lost = context.channel.lost if context.channel is not None else None
+        if lost is None:
+            raise
+        raise StartAgainError(lost) from error

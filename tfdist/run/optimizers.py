@@ -31,4 +31,4 @@ def build(name: str, learning_rate: float | None = None) -> keras.Optimizer:
     class_name, arguments = _CLASSES[name]
     if learning_rate is not None:
         arguments = {**arguments, "learning_rate": learning_rate}
-    return getattr(keras.optimizers, class_name)(**arguments)
+    return getattr(keras.optimizers, class_name)(name=name, **arguments)

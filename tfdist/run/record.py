@@ -14,7 +14,7 @@ import tfdist
 from tfdist.data.ledger import Ledger
 from tfdist.factory import Context
 from tfdist.run.clock import Clock
-from tfdist.run.report import learning_rate
+from tfdist.run.report import learning_rate, optimizer_name
 from tfdist.run.settings import Settings
 
 
@@ -44,7 +44,7 @@ def record(
         "dataset": settings.dataset,
         "model": settings.model,
         "precision": settings.precision,
-        "optimizer": model.optimizer.name,
+        "optimizer": optimizer_name(model),
         "learning_rate": learning_rate(model),
         "seed": context.seed,
         "global_batch": account.global_batch,

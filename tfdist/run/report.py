@@ -27,7 +27,7 @@ def start(settings: Settings, context: Context, account: Ledger, model: keras.Mo
         ("replicas", _replicas(context)),
         ("batch", ", ".join(_batch(account))),
         ("model", f"{settings.model}, {model.count_params():,} parameters, {settings.precision}"),
-        ("optimizer", f"{model.optimizer.name}, learning rate {learning_rate(model):g}"),
+        ("optimizer", f"{optimizer_name(model)}, learning rate {learning_rate(model):g}"),
         ("seed", str(context.seed)),
         ("settings", " ".join(f"{k}={v}" for k, v in processor.set_defaults().items())),
     ]
@@ -46,7 +46,7 @@ def _cluster(cluster: Cluster) -> str:
 def _replicas(context: Context) -> str:
     here = f"{context.num_replicas}, on {context.devices}"
     workers = context.num_workers
-    return here if context.channel is None else f"{here} in each of {counted(workers, 'worker')}"
+    return f"{here} in each of {workers} workers" if workers > 1 else here
 
 
 def _batch(account: Ledger) -> Iterator[str]:
@@ -58,6 +58,11 @@ def _batch(account: Ledger) -> Iterator[str]:
 
 def _known(number: int | None) -> str:
     return "an unknown number of" if number is None else f"{number:,}"
+
+
+def optimizer_name(model: keras.Model) -> str:
+    """The optimizer's name, also where one that scales the loss is wrapped around it."""
+    return getattr(model.optimizer, "inner_optimizer", model.optimizer).name
 
 
 def learning_rate(model: keras.Model) -> float:

@@ -20,6 +20,7 @@ class Agreement:
         self._strategy = strategy
         self._is_chief = is_chief
         self._alone = not spans_tasks(strategy)
+        self._replicas = 1 if self._alone else len(strategy.extended.worker_devices)
         self._sum = tf.function(self._summed)
 
     def __call__(self, stop: bool, optimizer: Any) -> bool:
@@ -36,7 +37,13 @@ class Agreement:
             rate.assign(agreed)
         return bool(asked > 0)
 
+    def seconds(self, mine: float) -> float:
+        """Return the mean over all tasks of a time."""
+        if self._alone:
+            return mine
+        tasks = self._strategy.num_replicas_in_sync / self._replicas
+        return float(self._sum(tf.constant([mine])).numpy()[0]) / tasks
+
     def _summed(self, value: tf.Tensor) -> tf.Tensor:
-        replicas = len(self._strategy.extended.worker_devices)
-        one = self._strategy.run(lambda v: v / replicas, (value,))
+        one = self._strategy.run(lambda v: v / self._replicas, (value,))
         return sum_replicas(self._strategy, [one])[0]

@@ -21,17 +21,18 @@ def is_seed(variable: keras.Variable) -> bool:
 class Capture(keras.StatelessScope):
     """Collects the assignments of one replica.
 
-    Variables whose id is in `counters` (the state of metrics) start at zero, so that what is collected is the
-    increment. The state of random generators starts elsewhere on each replica, so that each draws
+    Variables whose id is in `counters` (the state of metrics) start at zero, so that what is
+    collected is the increment. The state of random generators starts elsewhere on each replica, so that each draws
     numbers of its own; replica 0 draws those of one device.
     """
 
     def __init__(self, share: Share, counters: Collection[int] = ()) -> None:
-        super().__init__()
+        super().__init__(collect_losses=True)
         self._share = share
         self._counters = counters
         self._offsets: dict[int, tf.Tensor] = {}
         self.assigned: dict[int, keras.Variable] = {}
+        self.added_losses: dict[int, list] = {}
         self.tape: tf.GradientTape | None = None
 
     def add_update(self, update: tuple[keras.Variable, Any]) -> None:
@@ -45,7 +46,7 @@ class Capture(keras.StatelessScope):
         self.assigned[id(variable)] = variable
 
     def get_current_value(self, variable: keras.Variable) -> Any:
-        """Return the value this replica sees, or None for that of the variable."""
+        """Return the value this replica sees: what it assigned, or that of the variable."""
         value = super().get_current_value(variable)
         if value is not None:
             return value
@@ -53,8 +54,9 @@ class Capture(keras.StatelessScope):
             value = tf.zeros(variable.shape, variable.dtype)
         elif is_seed(variable) and self._share.replica:
             value = self._seed(variable)
-        if value is not None:
-            self.state_mapping[id(variable)] = value
+        if value is None:
+            return internals.raw(variable)
+        self.state_mapping[id(variable)] = value
         return value
 
     def leaf(self, variable: keras.Variable) -> Any:
@@ -73,3 +75,30 @@ class Capture(keras.StatelessScope):
         value = self.state_mapping[id(variable)]
         offset = self._offsets.get(id(variable))
         return value if offset is None else value - offset
+
+
+def current() -> Capture | None:
+    """Return what collects the assignments of this thread, if anything does."""
+    scope = internals.stateless_scope()
+    return scope if isinstance(scope, Capture) else None
+
+
+def _add_loss(capture: Capture, original: Any, layer: keras.Layer, loss: Any) -> None:
+    capture.added_losses.setdefault(id(layer), []).extend(tf.nest.flatten(loss))
+
+
+def _own_losses(capture: Capture, original: Any, layer: keras.Layer) -> list:
+    return list(capture.added_losses.get(id(layer), ()))
+
+
+def _clear_losses(capture: Capture, original: Any, layer: keras.Layer) -> None:
+    capture.added_losses.pop(id(layer), None)
+    for inner in layer._layers:
+        inner._clear_losses()
+
+
+def teach_layers() -> None:
+    """Keep what layers add to the loss apart for each replica: Keras keeps one list a layer."""
+    internals.intercept(keras.Layer, "add_loss", current, _add_loss)
+    internals.intercept(keras.Layer, "_get_own_losses", current, _own_losses)
+    internals.intercept(keras.Layer, "_clear_losses", current, _clear_losses)

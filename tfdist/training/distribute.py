@@ -9,6 +9,7 @@ import tensorflow as tf
 from tfdist.errors import UsageError
 from tfdist.training import fit as fitting
 from tfdist.training import internals
+from tfdist.training.capture import teach_layers
 from tfdist.training.engine import Engine
 from tfdist.training.share import teach_keras
 from tfdist.training.step import teach_optimizers
@@ -30,6 +31,7 @@ def distribute(model: keras.Model) -> keras.Model:
         )
     internals.check()
     teach_keras()
+    teach_layers()
     teach_optimizers()
     engine = Engine(model, tf.distribute.get_strategy())
     model._distribute_strategy = None if internals.is_default(engine.strategy) else engine.strategy
@@ -60,4 +62,3 @@ def _replace(model: keras.Model, name: str, function: Any) -> None:
     """Set a method of this one model, past Keras' tracking of attributes."""
     functools.update_wrapper(function, getattr(type(model), name))
     object.__setattr__(model, name, function)
-

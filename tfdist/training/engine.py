@@ -3,11 +3,11 @@
 from typing import Any
 
 import keras
-import numpy as np
 import tensorflow as tf
 
 from tfdist.factory.context import last
 from tfdist.training import internals
+from tfdist.training.additive import adds_up
 from tfdist.training.agree import Agreement
 from tfdist.training.loop import Loop
 from tfdist.training.placement import place
@@ -23,6 +23,8 @@ class Engine:
         strategy: Any strategy whose replicas compute in step with each other.
     """
 
+    adds_up = True
+
     def __init__(self, model: keras.Model, strategy: tf.distribute.Strategy) -> None:
         self.model = model
         self.strategy = strategy
@@ -34,17 +36,20 @@ class Engine:
         self._agreement = Agreement(strategy, self.is_chief)
 
     def ready(self, spec: Any) -> None:
-        """Build what is not built for batches of this structure; put every variable in its place."""
+        """Build what is not built for such batches; put every variable in its place."""
         model = self.model
         if self._compiled is not model._loss_tracker:
             self._compiled = model._loss_tracker
             self._loops.clear()
+            self.__dict__.pop("adds_up", None)
             self._results = None
         with self.strategy.scope():
+            if model.built and model.optimizer is not None:
+                internals.build_optimizer(model.optimizer, model.trainable_variables)
             model._symbolic_build(data_batch=symbolic(spec))
-            if model.optimizer is not None and not model.optimizer.built:
-                model.optimizer.build(model.trainable_variables)
         place(model, self.strategy)
+        if self.strategy.num_replicas_in_sync > 1 and "adds_up" not in self.__dict__:
+            self.adds_up = adds_up(model, symbolic(spec))
 
     def train(self, iterator: Any, at_most: int) -> int:
         """Train on up to `at_most` batches; return how many, 0 when there are no more."""
@@ -69,7 +74,7 @@ class Engine:
         if not self.model.built:
             x = internals.unpack(symbolic(spec))[0]
             with self.strategy.scope():
-                keras.backend.compute_output_spec(self.model, _keras_tensors(x))
+                internals.output_spec(self.model, x)
         place(self.model, self.strategy)
 
     @property
@@ -97,13 +102,17 @@ class Engine:
             self._results = tf.function(self.model.get_metrics_result)
         results = self.model.get_metrics_result() if self.model.run_eagerly else self._results()
         results |= self._steps[kind].logs if kind in self._steps else {}
-        return {name: _number(value) for name, value in results.items()}
+        return internals.pythonify_logs(results)
 
     def _loop(self, kind: str) -> Loop:
         if kind not in self._loops:
-            step = {"train": TrainStep, "test": TestStep}[kind](self.model, self.strategy)
+            step = {"train": TrainStep, "test": TestStep}[kind](
+                self.model, self.strategy, self.adds_up
+            )
             self._steps[kind] = step
-            self._loops[kind] = Loop(step, eager=self.model.run_eagerly)
+            self._loops[kind] = Loop(
+                step, eager=bool(self.model.run_eagerly), agree=self._agreement.seconds
+            )
         return self._loops[kind]
 
 
@@ -116,14 +125,3 @@ def symbolic(spec: Any) -> Any:
         return tf.TensorSpec(each.shape, each.dtype)
 
     return tf.nest.map_structure(leaf, spec)
-
-
-def _keras_tensors(x: Any) -> Any:
-    return tf.nest.map_structure(
-        lambda s: None if s is None else keras.KerasTensor(s.shape, s.dtype.name), x
-    )
-
-
-def _number(value: Any) -> Any:
-    array = np.asarray(value)
-    return float(array) if array.ndim == 0 else array

@@ -12,6 +12,7 @@ from typing import Any
 
 import keras
 import tensorflow as tf
+from keras.src.backend import compute_output_spec
 from keras.src.backend.common import global_state
 from keras.src.backend.tensorflow import nn as keras_nn
 from keras.src.backend.tensorflow import trainer as keras_trainer
@@ -20,8 +21,9 @@ from keras.src.metrics import reduction_metrics
 from keras.src.optimizers.base_optimizer import BaseOptimizer
 from keras.src.optimizers.loss_scale_optimizer import LossScaleOptimizer
 from keras.src.trainers import data_adapters
-from keras.src.trainers.compile_utils import CompileMetrics
+from keras.src.trainers.compile_utils import CompileMetrics as CompileMetrics
 from keras.src.trainers.data_adapters import array_slicing, data_adapter_utils
+from keras.src.utils.python_utils import pythonify_logs as pythonify_logs
 from tensorflow.python.distribute import distribute_lib
 
 from tfdist.errors import UsageError
@@ -35,6 +37,9 @@ _RELIED_ON: tuple[tuple[Any, str, tuple[str, ...]], ...] = (
     (keras_loss, "squeeze_or_expand_to_same_rank", ("x1", "x2")),
     (reduction_metrics, "reduce_to_samplewise_values", ("values", "sample_weight", "reduce_fn")),
     (keras_nn, "_compute_moments_sync", ("x", "axes", "keepdims")),
+    (keras.Layer, "add_loss", ("loss",)),
+    (keras.Layer, "_get_own_losses", ()),
+    (keras.Layer, "_clear_losses", ()),
     (BaseOptimizer, "apply", ("grads", "trainable_variables")),
     (BaseOptimizer, "_get_variable_index", ("variable",)),
     (LossScaleOptimizer, "apply", ("grads", "trainable_variables")),
@@ -126,12 +131,17 @@ def is_default(strategy: tf.distribute.Strategy) -> bool:
 @contextlib.contextmanager
 def outside_stateless_scope() -> Iterator[None]:
     """Let assignments of this thread reach their variables for a while."""
-    scope = global_state.get_global_attribute("stateless_scope")
+    scope = stateless_scope()
     global_state.set_global_attribute("stateless_scope", None)
     try:
         yield
     finally:
         global_state.set_global_attribute("stateless_scope", scope)
+
+
+def stateless_scope() -> Any:
+    """Return the stateless scope of this thread, None when there is none."""
+    return global_state.get_global_attribute("stateless_scope")
 
 
 def global_seed_state() -> keras.Variable | None:
@@ -150,11 +160,26 @@ def replace_raw(variable: keras.Variable) -> None:
     variable._initialize(tf.convert_to_tensor(variable._value))
 
 
+def output_spec(model: keras.Model, x: Any) -> Any:
+    """Return the model's symbolic outputs for inputs of this structure."""
+
+    def leaf(spec: Any) -> Any:
+        return None if spec is None else keras.KerasTensor(spec.shape, spec.dtype.name)
+
+    return compute_output_spec(model, tf.nest.map_structure(leaf, x), training=False)
+
+
+def build_optimizer(optimizer: Any, variables: list) -> None:
+    """Create an optimizer's variables under its name, as its first step would."""
+    if not optimizer.built:
+        with keras.name_scope(optimizer.name, caller=optimizer):
+            optimizer.build(variables)
+
+
 def apply_once(optimizer: Any, gradients: list, variables: list) -> None:
     """Apply the global gradient in the cross-replica context, with loss scaling if there is any."""
     if isinstance(optimizer, LossScaleOptimizer):
-        if not optimizer.built:
-            optimizer.build(variables)
+        build_optimizer(optimizer, variables)
         optimizer._common_apply(gradients, variables)
     else:
         optimizer.apply(gradients, variables)

@@ -15,14 +15,25 @@ class Loop:
     Args:
         step: Computes one batch and returns nothing.
         eager: Run without tf.function, one step a call.
+        agree: Returns the same number of seconds on every task of the job. TensorFlow tells the
+            collectives of a loop apart by their iteration, so tasks must run equally many steps a
+            call, or they wait for each other for ever.
     """
 
-    def __init__(self, step: Callable[[Any], None], eager: bool = False) -> None:
+    def __init__(
+        self,
+        step: Callable[[Any], None],
+        eager: bool = False,
+        agree: Callable[[float], float] = float,
+    ) -> None:
         self._step = step
         self._eager = eager
+        self._agree = agree
         self._run = tf.function(self._steps, reduce_retracing=True)
         self._batch = step if eager else tf.function(step, reduce_retracing=True)
         self._at_once = 1
+        self._traced = False
+        self._settled = False
 
     def __call__(self, iterator: Any, at_most: int) -> int:
         """Run up to `at_most` steps, fewer when a call would last long; return how many.
@@ -34,7 +45,7 @@ class Loop:
         steps = min(at_most, self._at_once)
         begin = time.perf_counter()
         done = int(self._run(iterator, tf.constant(steps)))
-        self._measure(done, steps, time.perf_counter() - begin)
+        self._measure(done, time.perf_counter() - begin)
         return done
 
     def one(self, batch: Any) -> None:
@@ -48,12 +59,13 @@ class Loop:
         self._step(batch)
         return 1
 
-    def _measure(self, done: int, asked: int, seconds: float) -> None:
-        """Double the steps of a call while it stays well below the time it may last."""
-        if done == asked == self._at_once and seconds < _CALL_SECONDS / 2:
-            self._at_once *= 2
-        elif seconds > _CALL_SECONDS * 2 and self._at_once > 1 and done == asked:
-            self._at_once //= 2
+    def _measure(self, done: int, seconds: float) -> None:
+        """Double the steps of a call until it lasts long enough."""
+        if not self._traced:
+            self._traced = True  # the first call spent its time on tracing
+        elif not self._settled and done == self._at_once:
+            self._settled = self._agree(seconds) > _CALL_SECONDS / 2
+            self._at_once *= 1 if self._settled else 2
 
     @tf.autograph.experimental.do_not_convert
     def _steps(self, iterator: Any, at_most: tf.Tensor) -> tf.Tensor:

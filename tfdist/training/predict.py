@@ -1,5 +1,6 @@
 """Predictions, in the order of the data, on every task."""
 
+from functools import partial
 from typing import Any
 
 import keras
@@ -7,7 +8,7 @@ import tensorflow as tf
 
 from tfdist.training.parts import part
 from tfdist.training.step import _none
-from tfdist.transport import spans_tasks
+from tfdist.transport import join
 
 
 class Predictor:
@@ -28,7 +29,7 @@ class Predictor:
     def _predict(self, batch: Any) -> Any:
         batch = tf.nest.map_structure(_none, batch)
         outputs = self._strategy.run(self._replica, (batch,))
-        return tf.nest.map_structure(self._join, outputs)
+        return tf.nest.map_structure(partial(join, self._strategy), outputs)
 
     @tf.autograph.experimental.do_not_convert
     def _replica(self, batch: Any) -> Any:
@@ -39,9 +40,3 @@ class Predictor:
         if share.replicas == 1:
             return outputs
         return tf.nest.map_structure(lambda leaf: leaf[: share.count], outputs)
-
-    def _join(self, value: Any) -> Any:
-        if spans_tasks(self._strategy):
-            return self._strategy.gather(value, axis=0)
-        parts = self._strategy.experimental_local_results(value)
-        return parts[0] if len(parts) == 1 else tf.concat(parts, 0)

@@ -29,13 +29,14 @@ def collect(capture: Capture, counters: set[int], share: Share, into: State) -> 
     - added: metrics, and variables with aggregation "sum": their increments add up
     - meant: other floating state (moving statistics): the mean weighted by examples
     - first: other state (counters, flags): that of replica 0
-    - equal: the state of random generators: the same everywhere, never sent
+    - equal: the state of random generators: the same everywhere, never sent; with one replica all
     """
     rules = State()
+    alone = share.replicas == 1
     values: dict[str, list] = {"added": [], "meant": [], "first": [], "equal": []}
     for variable in capture.assigned.values():
         value = capture.result(variable)
-        rule = _rule(variable, counters)
+        rule = "equal" if alone else _rule(variable, counters)
         getattr(rules, rule).append(variable)
         values[rule].append(_addend(rule, variable, value, counters, share))
     into.added, into.meant = rules.added, rules.meant
@@ -56,7 +57,7 @@ def _rule(variable: keras.Variable, counters: set[int]) -> str:
 def _addend(
     rule: str, variable: keras.Variable, value: tf.Tensor, counters: set[int], share: Share
 ) -> tf.Tensor:
-    if rule == "equal" or share.replicas == 1 and rule != "added":
+    if rule == "equal":
         return value
     if rule == "added":
         if id(variable) not in counters:

@@ -7,6 +7,7 @@ accumulation, averaging and loss scaling all see what one device would have seen
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import keras
@@ -14,10 +15,10 @@ import tensorflow as tf
 
 from tfdist.training import internals
 from tfdist.training.capture import Capture
-from tfdist.training.parts import batch_size, part
+from tfdist.training.parts import part
 from tfdist.training.share import Share, computing, current
 from tfdist.training.state import State, collect, write
-from tfdist.transport import first, sum_replicas
+from tfdist.transport import first, join, sum_replicas
 
 
 class Step:
@@ -26,34 +27,41 @@ class Step:
     Args:
         model: The compiled and built Keras model.
         strategy: The strategy whose replicas compute.
+        adds_up: Whether the metrics of all replicas add up to those of the global batch; when not,
+            the outputs of all replicas are brought together and measured as one batch.
     """
 
-    def __init__(self, model: keras.Model, strategy: tf.distribute.Strategy) -> None:
+    def __init__(
+        self, model: keras.Model, strategy: tf.distribute.Strategy, adds_up: bool = True
+    ) -> None:
         self.model = model
         self.strategy = strategy
+        self.adds_up = adds_up
         self.state = State()
         self.logs: dict[str, tf.Variable] = {}
 
     def __call__(self, batch: Any) -> None:
         """Compute one global batch; writes weights, metrics and other state."""
         batch = tf.nest.map_structure(_none, batch)
-        self.finish(self.compute(batch))
+        self.finish(batch, self.compute(batch))
 
-    def compute(self, batch: Any) -> dict[str, list]:
+    def compute(self, batch: Any) -> dict[str, Any]:
         """Return the sums over all replicas, the same on every task."""
         outputs = self.strategy.run(self._run_replica, (batch,))
+        whole = tf.nest.map_structure(partial(join, self.strategy), outputs.pop("outputs", None))
         equal = [first(self.strategy, v) for v in outputs.pop("equal")]
         names = sorted(outputs)
         flat = sum_replicas(self.strategy, [v for name in names for v in outputs[name]])
         sums = iter(flat)
-        return {name: [next(sums) for _ in outputs[name]] for name in names} | {"equal": equal}
+        summed: dict[str, Any] = {name: [next(sums) for _ in outputs[name]] for name in names}
+        return summed | {"equal": equal, "outputs": whole}
 
     @tf.autograph.experimental.do_not_convert
     def _run_replica(self, batch: Any) -> dict[str, list]:
         context = tf.distribute.get_replica_context()
         replica = int(tf.get_static_value(context.replica_id_in_sync_group) or 0)
         mine, share = part(batch, replica, self.strategy.num_replicas_in_sync)
-        counters = {id(v) for metric in self.model.metrics for v in metric.variables}
+        counters = counters_of(self.model) if share.replicas > 1 else set()
         with computing(share), Capture(share, counters) as capture:
             values, logs = self.replica(mine, share, capture)
         values |= collect(capture, counters, share, self.state)
@@ -75,9 +83,19 @@ class Step:
         """Compute one replica's part: lists of values to be summed, and the logs."""
         raise NotImplementedError
 
-    def finish(self, sums: dict[str, list]) -> None:
+    def metrics(self, batch: Any, y_pred: Any, share: Share) -> tuple[dict, Any]:
+        """Measure a replica's outputs, or hand them over to be measured with the others'."""
+        if not self.adds_up:
+            return {"outputs": tf.nest.map_structure(lambda v: v[: share.count], y_pred)}, None
+        x, y, sample_weight = internals.unpack(batch)
+        return {}, self.model.compute_metrics(x, y, y_pred, sample_weight=sample_weight)
+
+    def finish(self, batch: Any, sums: dict[str, Any]) -> None:
         """Use the sums in the cross-replica context."""
         write(self.state, sums)
+        if sums["outputs"] is not None:
+            x, y, sample_weight = internals.unpack(batch)
+            self.model.compute_metrics(x, y, sums["outputs"], sample_weight=sample_weight)
         for variable, value in zip(self.logs.values(), sums["logs"], strict=True):
             variable.assign(value)
 
@@ -90,27 +108,22 @@ class TrainStep(Step):
     def replica(self, batch: Any, share: Share, capture: Capture) -> tuple[dict, Any]:
         """Return the replica's addend of the gradient of the global loss."""
         model = self.model
-        if type(model).train_step is not internals.KerasTrainer.train_step:
+        if not is_own(model, "train_step"):
             return {"gradients": []}, model.train_step(batch)
-        x, y, sample_weight = internals.unpack(batch)
         with tf.GradientTape() as tape:
             capture.tape = tape
-            y_pred = forward(model, x, training=True)
-            loss = model._compute_loss(
-                x=x, y=y, y_pred=y_pred, sample_weight=sample_weight, training=True
-            )
-            track_loss(model, loss, share)
+            y_pred, loss = compute_loss(model, batch, share, training=True)
             addend = model.optimizer.scale_loss(share.loss(loss))
         weights = model.trainable_weights
         gradients = tape.gradient(addend, [capture.leaf(v) for v in weights])
         pairs = [(g, v) for g, v in zip(gradients, weights, strict=True) if g is not None]
         self.variables = [v for _, v in pairs]
-        logs = model.compute_metrics(x, y, y_pred, sample_weight=sample_weight)
-        return {"gradients": [g for g, _ in pairs]}, logs
+        values, logs = self.metrics(batch, y_pred, share)
+        return values | {"gradients": [g for g, _ in pairs]}, logs
 
-    def finish(self, sums: dict[str, list]) -> None:
+    def finish(self, batch: Any, sums: dict[str, Any]) -> None:
         """Write the state, then apply the global gradient once."""
-        super().finish(sums)
+        super().finish(batch, sums)
         if sums["gradients"]:
             internals.apply_once(self.model.optimizer, sums["gradients"], self.variables)
 
@@ -122,18 +135,37 @@ class TestStep(Step):
 
     def replica(self, batch: Any, share: Share, capture: Capture) -> tuple[dict, Any]:
         """Return the increments of the metrics."""
-        return {}, self.model.test_step(batch)
+        if not is_own(self.model, "test_step"):
+            return {}, self.model.test_step(batch)
+        y_pred, _ = compute_loss(self.model, batch, share, training=False)
+        return self.metrics(batch, y_pred, share)
+
+
+def is_own(model: keras.Model, name: str) -> bool:
+    """Return whether a method of the model is the one that Keras gave it."""
+    return getattr(type(model), name) is getattr(internals.KerasTrainer, name)
+
+
+def counters_of(model: keras.Model) -> set[int]:
+    """Return the ids of the variables of metrics, whose increments add up over replicas."""
+    every = (v for metric in model.metrics for v in metric.variables)
+    return {id(v) for v in every if v.aggregation == "sum"}
+
+
+def compute_loss(model: keras.Model, batch: Any, share: Share, training: bool) -> tuple[Any, Any]:
+    """Return the outputs for a replica's part and the mean loss over its examples."""
+    x, y, sample_weight = internals.unpack(batch)
+    y_pred = forward(model, x, training)
+    loss = model._compute_loss(
+        x=x, y=y, y_pred=y_pred, sample_weight=sample_weight, training=training
+    )
+    model._loss_tracker.update_state(loss, sample_weight=share.rows)
+    return y_pred, loss
 
 
 def forward(model: keras.Model, x: Any, training: bool) -> Any:
     """Call the model as Keras' own steps do."""
     return model(x, training=training) if model._call_has_training_arg else model(x)
-
-
-def track_loss(model: keras.Model, loss: tf.Tensor, share: Share) -> None:
-    """Add the loss of this part to the mean that Keras logs as `loss`."""
-    weight = share.total if loss.shape.rank else share.rows
-    model._loss_tracker.update_state(loss, sample_weight=weight)
 
 
 def _none(leaf: Any) -> Any:
@@ -147,14 +179,14 @@ def _log(share: Share, value: Any) -> tf.Tensor:
 
 def _metric_names(metric: keras.Metric) -> list[str]:
     if isinstance(metric, internals.CompileMetrics):
-        return [name for name in metric.result()] if metric.built else []
+        return list(metric.result()) if metric.built else []
     return [metric.name]
 
 
 def _apply_in_replica(
     share: Share, original: Callable, optimizer: Any, grads: Any, trainable_variables: Any = None
 ) -> None:
-    """Apply the gradient that a train_step of the user's own took of its part, once, at its turn."""
+    """Apply what a train_step of the user's own took of its part: once, summed, at its turn."""
     gradients = list(grads)
     variables = list(trainable_variables or optimizer._trainable_variables)
     pairs = [(g, v) for g, v in zip(gradients, variables, strict=True) if g is not None]

@@ -1,4 +1,4 @@
-"""The sum over replicas by TensorFlow's own means: additions on one machine, RING or NCCL between."""
+"""The sum over replicas by TensorFlow's own means: additions here, RING or NCCL between."""
 
 from typing import Any
 
@@ -15,8 +15,13 @@ def sum_replicas(strategy: tf.distribute.Strategy, values: list) -> list:
         return [first(strategy, v) for v in values]
     if not spans_tasks(strategy):
         return [_add(strategy.experimental_local_results(v)) for v in values]
-    pairs = [(v, v) for v in values]
-    reduced = strategy.extended.batch_reduce_to(tf.distribute.ReduceOp.SUM, pairs) if pairs else []
+    if not values:
+        return []
+    with tf.device(strategy.extended.worker_devices[0]):
+        # TensorFlow packs values into one collective only when each says where it is.
+        placed = [v if isinstance(v, tf.distribute.DistributedValues) else _here(v) for v in values]
+    pairs = [(v, v) for v in placed]
+    reduced = strategy.extended.batch_reduce_to(tf.distribute.ReduceOp.SUM, pairs)
     return [first(strategy, v) for v in reduced]
 
 
@@ -40,6 +45,18 @@ def spans_tasks(strategy: tf.distribute.Strategy) -> bool:
 def first(strategy: tf.distribute.Strategy, value: Any) -> Any:
     """Return the value of the first replica of this task."""
     return strategy.experimental_local_results(value)[0]
+
+
+def join(strategy: tf.distribute.Strategy, value: Any) -> Any:
+    """Return the rows of all replicas, in the order of the replicas, on this task."""
+    if spans_tasks(strategy):
+        return strategy.gather(value, axis=0)
+    parts = strategy.experimental_local_results(value)
+    return parts[0] if len(parts) == 1 else tf.concat(parts, 0)
+
+
+def _here(value: Any) -> Any:
+    return tf.nest.map_structure(tf.identity, value, expand_composites=True)
 
 
 def _add(parts: tuple) -> Any:

@@ -2,6 +2,7 @@
 
 import sys
 import threading
+import weakref
 from types import ModuleType, SimpleNamespace
 
 import pytest
@@ -78,6 +79,18 @@ def test_a_worker_that_tells_nothing_is_named(use_ray, monkeypatch, capsys):
     with pytest.raises(StartAgainError, match=r"^Ray: rank 1, rank 2 told no address in 0 s"):
         resolve(ENV)
     assert "tfdist: rank 0 has waited 0 of 0 s for rank 1, rank 2\n" in capsys.readouterr().err
+
+
+def test_the_board_outlives_the_call(use_ray, monkeypatch):
+    # With the last handle in its maker's process the actor would end before the others have read.
+    made = []
+    monkeypatch.setattr(Board, "__init__", lambda self, board: made.append(weakref.ref(self)))
+    monkeypatch.setattr(
+        Board, "put", SimpleNamespace(remote=lambda *_: {0: "h:1", 1: "h:2"}), raising=False
+    )
+    use_ray.context = Context(0, 2)
+    assert resolve(ENV).num_workers == 2
+    assert made[0]() is not None
 
 
 def test_one_worker_is_alone(use_ray):

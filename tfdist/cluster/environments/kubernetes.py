@@ -68,7 +68,7 @@ def _rank(env: Mapping[str, str], tasks: list[Task]) -> int:
     index, own = whole_number(env, _INDEX, NAME), _own_task(env)
     if own in tasks:
         return tasks.index(own)
-    if own and len({task.type for task in tasks}) > 1 or index >= len(tasks):
+    if (own and len({task.type for task in tasks}) > 1) or index >= len(tasks):
         raise UsageError(
             f"{NAME}: this pod is {own or index} and {TASKS}={env[TASKS]} does not have it; name "
             "the replicated jobs and their completions as it does."

@@ -1,0 +1,174 @@
+"""Ways to run the loop, and what callbacks see of it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import keras
+import tensorflow as tf
+from keras import layers
+
+from tests.conformance import small
+from tests.conformance.case import Case, Outcome, fit_evaluate_predict
+
+
+def _case(
+    name: str,
+    fit: Callable[[], dict] = dict,
+    build: Callable[[], keras.Model] = small.mlp,
+    play: Callable[[keras.Model, Case], Outcome] = fit_evaluate_predict,
+    data: Callable[[], dict] = small.classes,
+    **compiled: Any,
+) -> Case:
+    def arguments() -> dict:
+        made = {"optimizer": small.sgd(), "loss": small.softmax_loss(), "metrics": ["accuracy"]}
+        return made | compiled
+
+    return Case(name, "loops", build, arguments, data, data, fit, play=play)
+
+
+class EveryBatch(keras.callbacks.Callback):
+    """Writes down what it is told, and when."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[list[float]] = []
+
+    def on_train_batch_end(self, batch: int, logs: dict | None = None) -> None:
+        self.seen.append([batch, logs["loss"], logs["accuracy"]])  # type: ignore[index]
+
+    def on_test_batch_end(self, batch: int, logs: dict | None = None) -> None:
+        self.seen.append([batch, logs["loss"], logs["accuracy"]])  # type: ignore[index]
+
+
+class Order(keras.callbacks.Callback):
+    """Writes down the order in which it is called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[str] = []
+
+    def __getattribute__(self, name: str) -> Any:
+        value = super().__getattribute__(name)
+        if not name.startswith("on_"):
+            return value
+
+        def called(*args: Any, **kwargs: Any) -> Any:
+            number = [str(a) for a in args if isinstance(a, int)]
+            self.seen.append(" ".join([name, *number]))
+            return value(*args, **kwargs)
+
+        return called
+
+
+class StopAt(keras.callbacks.Callback):
+    """Stops after a batch."""
+
+    def __init__(self, batch: int) -> None:
+        super().__init__()
+        self.batch = batch
+
+    def on_train_batch_end(self, batch: int, logs: dict | None = None) -> None:
+        if batch == self.batch:
+            self.model.stop_training = True
+
+
+def _validated(**kwargs: Any) -> dict:
+    x, y = small.blobs()
+    return {"validation_data": (x[:29], y[:29])} | kwargs
+
+
+def _every_batch() -> dict:
+    return _validated(callbacks=[EveryBatch()])
+
+
+def _early() -> dict:
+    stopping = keras.callbacks.EarlyStopping(
+        "val_loss", min_delta=0.05, patience=1, restore_best_weights=True
+    )
+    return _validated(callbacks=[stopping], epochs=12)
+
+
+def _schedule() -> dict:
+    rates = keras.callbacks.LearningRateScheduler(lambda epoch, rate: rate * 0.7)
+    return {"callbacks": [rates], "epochs": 4}
+
+
+class LambdaSeen(keras.callbacks.LambdaCallback):
+    """A LambdaCallback whose functions write to a list."""
+
+    def __init__(self) -> None:
+        self.seen: list[float] = []
+        super().__init__(
+            on_epoch_end=lambda epoch, logs: self.seen.append(logs["loss"]),
+            on_train_batch_end=lambda batch, logs: self.seen.append(logs["loss"]),
+        )
+
+
+def _checkpointing(model: keras.Model, case: Case) -> Outcome:
+    """Keep the best model of each epoch, then read it back."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "best.keras"
+        best = keras.callbacks.ModelCheckpoint(file, "val_loss", save_best_only=True)
+        history = model.fit(**case.data(), **_validated(callbacks=[best], epochs=4), shuffle=False, verbose=0)
+        loaded = keras.saving.load_model(file)
+    seen = {f"saved {i}": w for i, w in enumerate(loaded.get_weights())}
+    steps = int(loaded.optimizer.iterations.numpy())
+    return Outcome(history.history, seen=seen | {"saved iterations": steps})
+
+
+def _on_batches(model: keras.Model, case: Case) -> Outcome:
+    """train_on_batch and test_on_batch, on batches of every length."""
+    x, y = small.blobs()
+    weights = small.weights()
+    logs: list[list[float]] = []
+    for epoch in range(2):
+        for start in range(0, small.EXAMPLES, 9):
+            part = slice(start, start + 9)
+            trained = model.train_on_batch(x[part], y[part], weights[part])
+            tested = model.test_on_batch(x[part], y[part], return_dict=True)
+            logs.append([*trained, tested["loss"], tested["accuracy"]])
+    last = model.train_on_batch(x[:7], y[:7], class_weight={0: 1.0, 1: 2.0, 2: 3.0}, return_dict=True)
+    predicted = model.predict_on_batch(x[:5])
+    return Outcome(seen={"logs": logs, **last}, predictions=[predicted])
+
+
+def _outputs() -> keras.Model:
+    x = layers.Input((small.FEATURES,))
+    h = layers.Dense(4, "tanh")(x)
+    return keras.Model(x, {"a": layers.Dense(2, name="a")(h), "b": (layers.Dense(3, name="b")(h), h)})
+
+
+def _predicting(model: keras.Model, case: Case) -> Outcome:
+    """Predict rows in order, in batches of every kind; several outputs."""
+    x, _ = small.blobs()
+    dataset = tf.data.Dataset.from_tensor_slices(x)
+    outputs = [
+        model.predict(x, batch_size=16, verbose=0),
+        model.predict(x[:1], verbose=0),
+        model.predict(x[:23], batch_size=5, verbose=0),
+        model.predict(dataset.batch(1).take(7), verbose=0),
+        model.predict(dataset.repeat().batch(11), steps=3, verbose=0),
+    ]
+    return Outcome(predictions=tf.nest.flatten(outputs))
+
+
+CASES = (
+    _case("steps_per_execution 3", steps_per_execution=3),
+    _case("steps_per_execution larger than an epoch", steps_per_execution=50),
+    _case("steps_per_execution with callbacks for each call", lambda: {"callbacks": [EveryBatch()]}, steps_per_execution=4),
+    _case("jit_compile", jit_compile=True),
+    _case("run_eagerly", run_eagerly=True),
+    _case("train_on_batch and test_on_batch", play=_on_batches),
+    _case("predict, several outputs", build=_outputs, play=_predicting, loss=None, metrics=None),
+    _case("callbacks see the logs of every batch", _every_batch),
+    _case("callbacks are called in Keras' order", lambda: _validated(callbacks=[Order()], epochs=2)),
+    _case("EarlyStopping, restoring the best weights", _early),
+    _case("a callback stops in the middle of an epoch", lambda: {"callbacks": [StopAt(3)], "epochs": 2}),
+    _case("ModelCheckpoint", play=_checkpointing),
+    _case("LambdaCallback", lambda: {"callbacks": [LambdaSeen()]}),
+    _case("LearningRateScheduler", _schedule),
+)

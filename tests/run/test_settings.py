@@ -1,0 +1,60 @@
+"""What a run is told is checked at once: pure."""
+
+import re
+
+import pytest
+
+from tfdist.errors import UsageError
+from tfdist.run.settings import Settings
+
+MISTAKES = [
+    ({}, "no batch size was given: give --global_batch_size (such as 64) or"),
+    (
+        {"global_batch_size": 64, "batch_size_per_replica": 8},
+        "--global_batch_size is 64 and --batch_size_per_replica is 8, but one follows from the "
+        "other: give one of them",
+    ),
+    ({"global_batch_size": 0}, "--global_batch_size is 0, but must be 1 or more"),
+    ({"batch_size_per_replica": -1}, "--batch_size_per_replica is -1, but must be 1 or more"),
+    ({"epochs": 0}, "--epochs is 0, but must be 1 or more: give a larger number"),
+    ({"steps_per_epoch": 0}, "--steps_per_epoch is 0, but must be 1 or more"),
+    ({"learning_rate": 0.0}, "--learning_rate is 0.0, but must be above 0: give one such as 0.001"),
+    ({"learning_rate": float("nan")}, "--learning_rate is nan, but must be above 0"),
+    ({"learning_rate": float("inf")}, "--learning_rate is inf, but must be above 0"),
+    ({"strategy": "miror"}, "--strategy is 'miror': give one of auto, one_device, mirrored"),
+    ({"optimizer": "admw"}, "--optimizer is 'admw': give one of sgd, momentum, adam, adamw"),
+    ({"precision": "float8"}, "--precision is 'float8': give one of float32, bfloat16"),
+    ({"verbose": "3"}, "--verbose is '3': give one of auto, 0, 1, 2"),
+    ({"dataset": ""}, "--dataset is '': give digits, a name of TensorFlow Datasets"),
+    ({"dataset": "my digits"}, "--dataset is 'my digits': give digits, a name of"),
+    ({"model": "cnnn"}, "--model is 'cnnn': give mlp, cnn, resnet, a name of keras.applications"),
+    ({"devices": "tpu"}, "devices 'tpu' was not understood: write cpu, cpu:2"),
+    ({"seed": -1}, "seed -1 was given: use a whole number from 0"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "said"), MISTAKES)
+def test_mistakes_are_one_sentence(wrong, said):
+    batch = {} if not wrong or any("batch" in name for name in wrong) else {"global_batch_size": 1}
+    with pytest.raises(UsageError, match=f"^{re.escape(said)}") as caught:
+        Settings(**batch, **wrong)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_close_name_is_suggested():
+    with pytest.raises(UsageError, match="did you mean 'mirrored'"):
+        Settings(strategy="miror", explain=True)
+
+
+@pytest.mark.parametrize("name", ["resnet", "MobileNetV2", "keras.applications.VGG16", "my:net"])
+def test_models_that_may_exist_pass(name):
+    assert Settings(model=name, global_batch_size=1).model == name
+
+
+def test_explaining_needs_no_batch_size():
+    assert Settings(explain=True).explain
+
+
+def test_global_batch():
+    assert Settings(global_batch_size=64).global_batch(4) == 64
+    assert Settings(batch_size_per_replica=16).global_batch(4) == 64
