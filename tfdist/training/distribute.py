@@ -10,6 +10,7 @@ from tfdist.errors import UsageError
 from tfdist.training import fit as fitting
 from tfdist.training import internals
 from tfdist.training.capture import teach_layers
+from tfdist.training.coordinator import Coordinated
 from tfdist.training.engine import Engine
 from tfdist.training.share import teach_keras
 from tfdist.training.step import teach_optimizers
@@ -33,7 +34,7 @@ def distribute(model: keras.Model) -> keras.Model:
     teach_keras()
     teach_layers()
     teach_optimizers()
-    engine = Engine(model, tf.distribute.get_strategy())
+    engine = _engine(model, tf.distribute.get_strategy())
     model._distribute_strategy = None if internals.is_default(engine.strategy) else engine.strategy
     _replace(model, "compile", _compile(model, engine))
     for name, function in (
@@ -45,6 +46,12 @@ def distribute(model: keras.Model) -> keras.Model:
     for kind in ("train", "test"):
         _replace(model, f"{kind}_on_batch", functools.partial(fitting.on_batch, engine, kind))
     return model
+
+
+def _engine(model: keras.Model, strategy: tf.distribute.Strategy) -> Engine:
+    if isinstance(strategy, tf.distribute.ParameterServerStrategy):
+        return Coordinated(model, strategy)
+    return Engine(model, strategy)
 
 
 def _compile(model: keras.Model, engine: Engine) -> Any:

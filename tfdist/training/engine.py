@@ -12,7 +12,7 @@ from tfdist.training.agree import Agreement
 from tfdist.training.loop import Loop
 from tfdist.training.placement import place
 from tfdist.training.predict import Predictor
-from tfdist.training.step import TestStep, TrainStep
+from tfdist.training.step import Step, TestStep, TrainStep
 
 
 class Engine:
@@ -24,11 +24,12 @@ class Engine:
     """
 
     adds_up = True
+    apart = False  # whether metrics are counted in another process than the steps
 
     def __init__(self, model: keras.Model, strategy: tf.distribute.Strategy) -> None:
         self.model = model
         self.strategy = strategy
-        self._loops: dict[str, Loop] = {}
+        self._loops: dict[str, Any] = {}
         self._steps: dict[str, Any] = {}
         self._compiled: Any = None
         self._predictor: Predictor | None = None
@@ -38,6 +39,7 @@ class Engine:
     def ready(self, spec: Any) -> None:
         """Build what is not built for such batches; put every variable in its place."""
         model = self.model
+        internals.make_global_seed()
         if self._compiled is not model._loss_tracker:
             self._compiled = model._loss_tracker
             self._loops.clear()
@@ -48,7 +50,8 @@ class Engine:
                 internals.build_optimizer(model.optimizer, model.trainable_variables)
             model._symbolic_build(data_batch=symbolic(spec))
         place(model, self.strategy)
-        if self.strategy.num_replicas_in_sync > 1 and "adds_up" not in self.__dict__:
+        apart = self.apart or self.strategy.num_replicas_in_sync > 1
+        if apart and "adds_up" not in self.__dict__:
             self.adds_up = adds_up(model, symbolic(spec))
 
     def train(self, iterator: Any, at_most: int) -> int:
@@ -65,9 +68,14 @@ class Engine:
 
     def predict(self, batch: Any) -> Any:
         """Return the predictions for one global batch, in its order, on every task."""
+        return self.predictor(batch)
+
+    @property
+    def predictor(self) -> Predictor:
+        """What predicts a batch."""
         if self._predictor is None:
             self._predictor = Predictor(self.model, self.strategy)
-        return self._predictor(batch)
+        return self._predictor
 
     def ready_to_predict(self, spec: Any) -> None:
         """Build a model that was only called, never compiled."""
@@ -98,21 +106,25 @@ class Engine:
 
     def logs(self, kind: str) -> dict[str, float]:
         """Fetch the metrics, and what else a step of the user's own logs."""
+        if kind in self._loops:
+            self._loops[kind].settle()
         if self._results is None:
             self._results = tf.function(self.model.get_metrics_result)
         results = self.model.get_metrics_result() if self.model.run_eagerly else self._results()
         results |= self._steps[kind].logs if kind in self._steps else {}
         return internals.pythonify_logs(results)
 
-    def _loop(self, kind: str) -> Loop:
+    def make_loop(self, step: Step) -> Any:
+        """Return what runs a step."""
+        return Loop(step, eager=bool(self.model.run_eagerly), agree=self._agreement.seconds)
+
+    def _loop(self, kind: str) -> Any:
         if kind not in self._loops:
             step = {"train": TrainStep, "test": TestStep}[kind](
                 self.model, self.strategy, self.adds_up
             )
             self._steps[kind] = step
-            self._loops[kind] = Loop(
-                step, eager=bool(self.model.run_eagerly), agree=self._agreement.seconds
-            )
+            self._loops[kind] = self.make_loop(step)
         return self._loops[kind]
 
 
@@ -120,7 +132,7 @@ def symbolic(spec: Any) -> Any:
     """Return a batch's structure for a symbolic build: None where a part is absent."""
 
     def leaf(each: Any) -> Any:
-        if isinstance(each, tf.OptionalSpec):
+        if isinstance(each, tf.OptionalSpec) or not hasattr(each, "shape"):
             return None
         return tf.TensorSpec(each.shape, each.dtype)
 

@@ -59,6 +59,10 @@ class Feed:
             self._seen = 0
         return self._iterator
 
+    def rewind(self) -> None:
+        """Let the next epoch begin at the beginning, as every evaluation does."""
+        self._iterator = None
+
     def end(self, steps: int, whole: bool = True) -> None:
         """Say how many steps the epoch had, and whether it was gone through to its end."""
         self._adapter.on_epoch_end()

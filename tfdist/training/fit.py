@@ -184,6 +184,7 @@ def _evaluate(engine: Any, feed: Feed, hooks: Callbacks) -> dict:
     engine.model.stop_evaluating = False
     hooks.on_test_begin()
     engine.model.reset_metrics()
+    feed.rewind()
     _epoch(engine, feed, "test", hooks)
     logs = engine.logs("test")
     hooks.on_test_end(logs)

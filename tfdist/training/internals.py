@@ -20,6 +20,7 @@ from keras.src.losses import loss as keras_loss
 from keras.src.metrics import reduction_metrics
 from keras.src.optimizers.base_optimizer import BaseOptimizer
 from keras.src.optimizers.loss_scale_optimizer import LossScaleOptimizer
+from keras.src.random import seed_generator
 from keras.src.trainers import data_adapters
 from keras.src.trainers.compile_utils import CompileMetrics as CompileMetrics
 from keras.src.trainers.data_adapters import array_slicing, data_adapter_utils
@@ -150,6 +151,12 @@ def global_seed_state() -> keras.Variable | None:
     return None if generator is None else generator.state
 
 
+def make_global_seed() -> None:
+    """Make the seed generator that unseeded random operations share, for the process."""
+    with outside_strategy():
+        seed_generator.global_seed_generator()
+
+
 def raw(variable: keras.Variable) -> tf.Variable:
     """Return the TensorFlow variable (of the strategy) behind a Keras variable."""
     return variable._value
@@ -174,6 +181,13 @@ def build_optimizer(optimizer: Any, variables: list) -> None:
     if not optimizer.built:
         with keras.name_scope(optimizer.name, caller=optimizer):
             optimizer.build(variables)
+
+
+def count_exactly(optimizer: Any) -> None:
+    """Let workers that apply at the same time count each step: Keras assigns count + 1."""
+    for each in (optimizer, getattr(optimizer, "inner_optimizer", None)):
+        if each is not None:
+            each._iterations.assign_add = raw(each._iterations).assign_add
 
 
 def apply_once(optimizer: Any, gradients: list, variables: list) -> None:

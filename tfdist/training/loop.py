@@ -52,6 +52,9 @@ class Loop:
         """Run the step on a batch given by hand."""
         self._batch(batch)
 
+    def settle(self) -> None:
+        """Do nothing: a call returns when its steps are done and counted."""
+
     def _one(self, iterator: Any) -> int:
         batch = next(iterator, None)
         if batch is None:

@@ -14,9 +14,11 @@ def place(model: keras.Model, strategy: tf.distribute.Strategy) -> None:
     Weights and optimizer slots belong to the strategy, wherever the model was built, compiled or
     loaded. The state of metrics, the learning rate and the number of steps belong to the process:
     they are written only with values that are equal everywhere, so reading them never waits.
+    Under parameter servers the workers need the last two, so these live on the servers.
     """
     optimizer = getattr(model, "optimizer", None)
-    own = {id(v): v for v in _of_process(model, optimizer)}
+    served = isinstance(strategy, tf.distribute.ParameterServerStrategy)
+    own = {id(v): v for v in _of_process(model, None if served else optimizer)}
     shared = list(model.variables) + _variables(optimizer)
     with internals.outside_strategy():
         for variable in own.values():

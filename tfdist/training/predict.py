@@ -7,7 +7,7 @@ import keras
 import tensorflow as tf
 
 from tfdist.training.parts import part
-from tfdist.training.step import _none
+from tfdist.training.step import without_optionals
 from tfdist.transport import join
 
 
@@ -17,17 +17,17 @@ class Predictor:
     def __init__(self, model: keras.Model, strategy: tf.distribute.Strategy) -> None:
         self._model = model
         self._strategy = strategy
-        self._call = self._predict
+        self.function = self._predict
         if not model.run_eagerly:
-            self._call = tf.function(self._predict, reduce_retracing=True)
+            self.function = tf.function(self._predict, reduce_retracing=True)
 
     def __call__(self, batch: Any) -> Any:
         """Return the outputs for a batch, rows in its order."""
-        return self._call(batch)
+        return self.function(batch)
 
     @tf.autograph.experimental.do_not_convert
     def _predict(self, batch: Any) -> Any:
-        batch = tf.nest.map_structure(_none, batch)
+        batch = without_optionals(batch)
         outputs = self._strategy.run(self._replica, (batch,))
         return tf.nest.map_structure(partial(join, self._strategy), outputs)
 

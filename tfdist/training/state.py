@@ -36,7 +36,9 @@ def collect(capture: Capture, counters: set[int], share: Share, into: State) -> 
     values: dict[str, list] = {"added": [], "meant": [], "first": [], "equal": []}
     for variable in capture.assigned.values():
         value = capture.result(variable)
-        rule = "equal" if alone else _rule(variable, counters)
+        rule = _rule(variable, counters)
+        if alone and id(variable) not in counters:
+            rule = "equal"
         getattr(rules, rule).append(variable)
         values[rule].append(_addend(rule, variable, value, counters, share))
     into.added, into.meant = rules.added, rules.meant
@@ -75,9 +77,7 @@ def _if(condition: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
 
 
 def write(state: State, values: dict[str, list]) -> None:
-    """Assign the summed values in the cross-replica context."""
-    for variable, value in zip(state.added, values["added"], strict=True):
-        internals.raw(variable).assign_add(value)
+    """Assign the summed values in the cross-replica context; increments are counted apart."""
     for rule in ("meant", "first", "equal"):
         for variable, value in zip(getattr(state, rule), values[rule], strict=True):
             raw = internals.raw(variable)

@@ -22,7 +22,7 @@ from tfdist.transport import first, join, sum_replicas
 
 
 class Step:
-    """Base of the steps: runs `replica` on each replica and `finish` on the sums.
+    """Base of the steps: runs `replica` on each replica, `write` and `count` on the sums.
 
     Args:
         model: The compiled and built Keras model.
@@ -37,18 +37,30 @@ class Step:
         self.model = model
         self.strategy = strategy
         self.adds_up = adds_up
+        self.remote = False  # whether another process than this counts the metrics
         self.state = State()
         self.logs: dict[str, tf.Variable] = {}
 
     def __call__(self, batch: Any) -> None:
         """Compute one global batch; writes weights, metrics and other state."""
-        batch = tf.nest.map_structure(_none, batch)
-        self.finish(batch, self.compute(batch))
+        batch = without_optionals(batch)
+        sums = self.compute(batch)
+        self.write(sums)
+        self.count(batch, sums)
+
+    def on_worker(self, batch: Any) -> dict[str, Any]:
+        """Compute a global batch where the caller is a worker; return what the chief counts."""
+        sums = self.compute(batch)
+        with internals.outside_strategy():
+            self.write(sums)
+        return {k: sums[k] for k in ("added", "logs", "outputs") if sums[k] is not None}
 
     def compute(self, batch: Any) -> dict[str, Any]:
         """Return the sums over all replicas, the same on every task."""
         outputs = self.strategy.run(self._run_replica, (batch,))
-        whole = tf.nest.map_structure(partial(join, self.strategy), outputs.pop("outputs", None))
+        whole = outputs.pop("outputs", None)
+        if whole is not None:
+            whole = tf.nest.map_structure(partial(join, self.strategy), whole)
         equal = [first(self.strategy, v) for v in outputs.pop("equal")]
         names = sorted(outputs)
         flat = sum_replicas(self.strategy, [v for name in names for v in outputs[name]])
@@ -61,7 +73,7 @@ class Step:
         context = tf.distribute.get_replica_context()
         replica = int(tf.get_static_value(context.replica_id_in_sync_group) or 0)
         mine, share = part(batch, replica, self.strategy.num_replicas_in_sync)
-        counters = counters_of(self.model) if share.replicas > 1 else set()
+        counters = counters_of(self.model) if self.remote or share.replicas > 1 else set()
         with computing(share), Capture(share, counters) as capture:
             values, logs = self.replica(mine, share, capture)
         values |= collect(capture, counters, share, self.state)
@@ -90,10 +102,15 @@ class Step:
         x, y, sample_weight = internals.unpack(batch)
         return {}, self.model.compute_metrics(x, y, y_pred, sample_weight=sample_weight)
 
-    def finish(self, batch: Any, sums: dict[str, Any]) -> None:
-        """Use the sums in the cross-replica context."""
+    def write(self, sums: dict[str, Any]) -> None:
+        """Write the state in the cross-replica context."""
         write(self.state, sums)
-        if sums["outputs"] is not None:
+
+    def count(self, batch: Any, sums: dict[str, Any]) -> None:
+        """Add what a step returned to the metrics and logs, which live in this process."""
+        for variable, value in zip(self.state.added, sums["added"], strict=True):
+            internals.raw(variable).assign_add(value)
+        if sums.get("outputs") is not None:
             x, y, sample_weight = internals.unpack(batch)
             self.model.compute_metrics(x, y, sums["outputs"], sample_weight=sample_weight)
         for variable, value in zip(self.logs.values(), sums["logs"], strict=True):
@@ -121,9 +138,9 @@ class TrainStep(Step):
         values, logs = self.metrics(batch, y_pred, share)
         return values | {"gradients": [g for g, _ in pairs]}, logs
 
-    def finish(self, batch: Any, sums: dict[str, Any]) -> None:
+    def write(self, sums: dict[str, Any]) -> None:
         """Write the state, then apply the global gradient once."""
-        super().finish(batch, sums)
+        super().write(sums)
         if sums["gradients"]:
             internals.apply_once(self.model.optimizer, sums["gradients"], self.variables)
 
@@ -168,8 +185,11 @@ def forward(model: keras.Model, x: Any, training: bool) -> Any:
     return model(x, training=training) if model._call_has_training_arg else model(x)
 
 
-def _none(leaf: Any) -> Any:
-    return None if isinstance(leaf, tf.experimental.Optional) else leaf
+def without_optionals(batch: Any) -> Any:
+    """Return a batch with None where a part is absent."""
+    return tf.nest.map_structure(
+        lambda leaf: None if isinstance(leaf, tf.experimental.Optional) else leaf, batch
+    )
 
 
 def _log(share: Share, value: Any) -> tf.Tensor:

@@ -1,0 +1,103 @@
+"""Under parameter servers: the chief deals out global batches, the workers compute them.
+
+Each step takes one whole global batch on one worker and updates the variables on the servers. A
+step returns what it adds to the metrics, and the chief adds it up, so that each example is counted
+once even when a worker dies and its step is run again on another.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from tfdist.errors import UsageError
+from tfdist.training import internals
+from tfdist.training.engine import Engine
+from tfdist.training.step import Step, without_optionals
+
+_AHEAD = 8  # steps in flight for each worker: enough that none waits for the chief
+
+
+class Dealer:
+    """Deals out a step's batches to the workers, and counts what the steps return.
+
+    Args:
+        step: Computes a batch; its `on_worker` runs on a worker, its `count` here.
+        coordinator: Schedules functions on the workers.
+        ahead: Steps in flight over all workers.
+    """
+
+    def __init__(self, step: Step, coordinator: Any, ahead: int) -> None:
+        self._step = step
+        self._coordinator = coordinator
+        self._ahead = ahead
+        self._function = tf.function(step.on_worker, reduce_retracing=True)
+        self._pending: deque = deque()
+
+    def __call__(self, iterator: Iterator, at_most: int) -> int:
+        """Deal out up to `at_most` batches; return how many, 0 when there are no more."""
+        done = 0
+        while done < min(at_most, self._ahead):
+            batch = next(iterator, None)
+            if batch is None:
+                break
+            self.one(batch)
+            done += 1
+        return done
+
+    def one(self, batch: Any) -> None:
+        """Deal out one batch."""
+        batch = without_optionals(batch)
+        result = self._coordinator.schedule(self._function, args=(batch,))
+        self._pending.append((batch, result))
+        if len(self._pending) > self._ahead:
+            self._count()
+
+    def settle(self) -> None:
+        """Wait until all batches are computed and counted."""
+        while self._pending:
+            self._count()
+        self._coordinator.join()
+
+    def _count(self) -> None:
+        batch, result = self._pending.popleft()
+        with internals.outside_strategy():
+            self._step.count(batch, result.fetch())
+
+
+class Coordinated(Engine):
+    """An engine whose steps are computed by the workers of a ParameterServerStrategy.
+
+    Raises:
+        UsageError: the model is to run eagerly, which workers cannot.
+    """
+
+    apart = True
+
+    def __init__(self, model: keras.Model, strategy: Any) -> None:
+        super().__init__(model, strategy)
+        self._coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
+        self._ahead = _AHEAD * max(1, strategy._num_workers)
+
+    def ready(self, spec: Any) -> None:
+        """Build what is not built; let no two workers overwrite each other's count of steps."""
+        if self.model.run_eagerly:
+            raise UsageError(
+                "run_eagerly=True was received, but workers of parameter_server run graphs only; "
+                "debug with strategy one_device."
+            )
+        super().ready(spec)
+        if self.model.optimizer is not None:
+            internals.count_exactly(self.model.optimizer)
+
+    def predict(self, batch: Any) -> Any:
+        """Return the predictions for one global batch, computed by a worker."""
+        function = self.predictor.function
+        return self._coordinator.schedule(function, args=(without_optionals(batch),)).fetch()
+
+    def make_loop(self, step: Step) -> Dealer:
+        """Return what runs a step."""
+        step.remote = True
+        return Dealer(step, self._coordinator, self._ahead)
