@@ -33,7 +33,7 @@ class Dealer:
         self._step = step
         self._coordinator = coordinator
         self._ahead = ahead
-        self._function = tf.function(step.on_worker, reduce_retracing=True)
+        self._function = tf.function(step.on_worker, autograph=False, reduce_retracing=True)
         self._pending: deque = deque()
 
     def __call__(self, iterator: Iterator, at_most: int) -> int:

@@ -43,6 +43,7 @@ def distribute(model: keras.Model) -> keras.Model:
         ("predict", fitting.predict),
     ):
         _replace(model, name, functools.partial(function, engine))
+    _replace(model, "predict_on_batch", functools.partial(fitting.predict_on_batch, engine))
     for kind in ("train", "test"):
         _replace(model, f"{kind}_on_batch", functools.partial(fitting.on_batch, engine, kind))
     return model

@@ -12,7 +12,7 @@ from tfdist.training.agree import Agreement
 from tfdist.training.loop import Loop
 from tfdist.training.placement import place
 from tfdist.training.predict import Predictor
-from tfdist.training.step import Step, TestStep, TrainStep
+from tfdist.training.step import Step, TestStep, TrainStep, is_own
 
 
 class Engine:
@@ -45,14 +45,21 @@ class Engine:
             self._loops.clear()
             self.__dict__.pop("adds_up", None)
             self._results = None
+        place(model, self.strategy)
         with self.strategy.scope():
-            if model.built and model.optimizer is not None:
-                internals.build_optimizer(model.optimizer, model.trainable_variables)
-            model._symbolic_build(data_batch=symbolic(spec))
+            self._build(symbolic(spec))
         place(model, self.strategy)
         apart = self.apart or self.strategy.num_replicas_in_sync > 1
         if apart and "adds_up" not in self.__dict__:
             self.adds_up = adds_up(model, symbolic(spec))
+
+    def _build(self, spec: Any) -> None:
+        """Build symbolically; a step of the user's own may leave no more to build than itself."""
+        try:
+            self.model._symbolic_build(data_batch=spec)
+        except (TypeError, ValueError, RuntimeError):
+            if is_own(self.model, "train_step"):
+                raise
 
     def train(self, iterator: Any, at_most: int) -> int:
         """Train on up to `at_most` batches; return how many, 0 when there are no more."""
@@ -111,7 +118,9 @@ class Engine:
         if self._results is None:
             self._results = tf.function(self.model.get_metrics_result)
         results = self.model.get_metrics_result() if self.model.run_eagerly else self._results()
-        results |= self._steps[kind].logs if kind in self._steps else {}
+        step = self._steps.get(kind)
+        if step is not None and step.returned and set(step.returned) != set(results):
+            results = {name: step.logs.get(name, results.get(name)) for name in step.returned}
         return internals.pythonify_logs(results)
 
     def make_loop(self, step: Step) -> Any:

@@ -143,11 +143,18 @@ def on_batch(
     batch = tf.nest.map_structure(
         lambda leaf: None if leaf is None else tf.convert_to_tensor(leaf), (x, y, sample_weight)
     )
-    engine.ready(tf.nest.map_structure(lambda leaf: leaf, batch))
+    engine.ready(batch)
     engine.model.reset_metrics()
     engine.on_batch(kind, batch)
     logs = engine.logs(kind)
     return logs if return_dict else engine.model._flatten_metrics_in_order(logs)
+
+
+def predict_on_batch(engine: Any, x: Any) -> Any:
+    """Predict one global batch, which is split over the replicas."""
+    batch = (tf.nest.map_structure(tf.convert_to_tensor, x),)
+    engine.ready_to_predict(batch)
+    return tf.nest.map_structure(lambda part: _concatenate((part,)), engine.predict(batch))
 
 
 def _epoch(engine: Any, feed: Feed, kind: str, hooks: Callbacks) -> None:

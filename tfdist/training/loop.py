@@ -29,8 +29,10 @@ class Loop:
         self._step = step
         self._eager = eager
         self._agree = agree
-        self._run = tf.function(self._steps, reduce_retracing=True)
-        self._batch = step if eager else tf.function(step, reduce_retracing=True)
+        self._run = tf.function(self._steps, autograph=False, reduce_retracing=True)
+        self._batch = step
+        if not eager:
+            self._batch = tf.function(step, autograph=False, reduce_retracing=True)
         self._at_once = 1
         self._traced = False
         self._settled = False
@@ -70,7 +72,6 @@ class Loop:
             self._settled = self._agree(seconds) > _CALL_SECONDS / 2
             self._at_once *= 1 if self._settled else 2
 
-    @tf.autograph.experimental.do_not_convert
     def _steps(self, iterator: Any, at_most: tf.Tensor) -> tf.Tensor:
         def go_on(done: tf.Tensor, more: tf.Tensor) -> tf.Tensor:
             return tf.logical_and(more, done < at_most)

@@ -19,7 +19,7 @@ class Predictor:
         self._strategy = strategy
         self.function = self._predict
         if not model.run_eagerly:
-            self.function = tf.function(self._predict, reduce_retracing=True)
+            self.function = tf.function(self._predict, autograph=False, reduce_retracing=True)
 
     def __call__(self, batch: Any) -> Any:
         """Return the outputs for a batch, rows in its order."""

@@ -16,6 +16,7 @@ import tensorflow as tf
 from tfdist.training import internals
 from tfdist.training.capture import Capture
 from tfdist.training.parts import part
+from tfdist.training.placement import place_optimizer
 from tfdist.training.share import Share, computing, current
 from tfdist.training.state import State, collect, write
 from tfdist.transport import first, join, sum_replicas
@@ -40,6 +41,7 @@ class Step:
         self.remote = False  # whether another process than this counts the metrics
         self.state = State()
         self.logs: dict[str, tf.Variable] = {}
+        self.returned: list[str] = []
 
     def __call__(self, batch: Any) -> None:
         """Compute one global batch; writes weights, metrics and other state."""
@@ -77,19 +79,27 @@ class Step:
         with computing(share), Capture(share, counters) as capture:
             values, logs = self.replica(mine, share, capture)
         values |= collect(capture, counters, share, self.state)
-        self._keep_names(logs)
-        values["logs"] = [_log(share, logs[name]) for name in self.logs]
-        return values
+        return values | {"logs": self._keep_logs(logs, share, capture)}
 
-    def _keep_names(self, logs: Any) -> None:
-        """Remember which logs of a step of the user's own are not those of metrics."""
-        if not isinstance(logs, dict):
-            logs = {}
-        known = {name for metric in self.model.metrics for name in _metric_names(metric)}
-        for name in logs:
-            if name not in known and name not in self.logs:
+    def _keep_logs(self, logs: Any, share: Share, capture: Capture) -> list:
+        """Return the replica's addends of the logs of a step of the user's own.
+
+        What is the result of a metric that the step updated is left out: the metric knows it.
+        """
+        flat = _flatten(logs) if isinstance(logs, dict) else {}
+        self.returned = list(flat)
+        updated = {
+            name
+            for metric in self.model.metrics
+            if any(id(v) in capture.assigned for v in metric.variables)
+            for name in _metric_names(metric)
+        }
+        kept = {name: value for name, value in flat.items() if name not in updated}
+        for name in kept:
+            if name not in self.logs:
                 with tf.init_scope(), internals.outside_strategy():
                     self.logs[name] = tf.Variable(0.0, trainable=False)
+        return [_log(share, kept[name]) for name in self.logs]
 
     def replica(self, batch: Any, share: Share, capture: Capture) -> tuple[dict, Any]:
         """Compute one replica's part: lists of values to be summed, and the logs."""
@@ -192,6 +202,13 @@ def without_optionals(batch: Any) -> Any:
     )
 
 
+def _flatten(logs: dict) -> dict:
+    flat = {}
+    for name, value in logs.items():
+        flat.update(_flatten(value) if isinstance(value, dict) else {name: value})
+    return flat
+
+
 def _log(share: Share, value: Any) -> tf.Tensor:
     value = tf.reduce_mean(tf.cast(value, tf.float32))
     return tf.where(share.count > 0, value * share.weight, 0.0)
@@ -215,7 +232,12 @@ def _apply_in_replica(
 
     def together(strategy: tf.distribute.Strategy, *addends: Any) -> None:
         with computing(None), internals.outside_stateless_scope():
-            internals.apply_once(optimizer, sum_replicas(strategy, list(addends)), kept)
+            gradients = sum_replicas(strategy, list(addends))
+            with internals.outside_strategy():
+                if not optimizer.built:
+                    with tf.init_scope():
+                        place_optimizer(optimizer, variables, strategy)
+                internals.apply_once(optimizer, gradients, kept)
 
     tf.distribute.get_replica_context().merge_call(together, args=tuple(weighted))
 
