@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import keras
@@ -55,16 +55,22 @@ class Outcome:
     seen: dict[str, Any] = field(default_factory=dict)
 
 
-def fit_evaluate_predict(model: keras.Model, case: Case) -> Outcome:
-    """Train on the case's data, then evaluate and predict on what is held out."""
+def fit_evaluate(model: keras.Model, case: Case) -> Outcome:
+    """Train on the case's data, then evaluate on what is held out."""
     arguments = case.fit()
-    history = model.fit(**case.data(), **({"epochs": 3, "shuffle": False, "verbose": 0} | arguments))
-    held = case.held()
-    evaluation = model.evaluate(**held, verbose=0, return_dict=True)
-    inputs = {k: v for k, v in held.items() if k in ("x", "batch_size", "steps")}
-    predictions = model.predict(**inputs, verbose=0)
+    usual = {"epochs": 3, "shuffle": False, "verbose": 0}
+    history = model.fit(**case.data(), **(usual | arguments))
+    evaluation = model.evaluate(**case.held(), verbose=0, return_dict=True)
     seen = {type(c).__name__: c.seen for c in arguments.get("callbacks", ()) if hasattr(c, "seen")}
-    return Outcome(history.history, evaluation, tf.nest.flatten(predictions), seen)
+    return Outcome(history.history, evaluation, seen=seen)
+
+
+def fit_evaluate_predict(model: keras.Model, case: Case) -> Outcome:
+    """The same, and predict."""
+    outcome = fit_evaluate(model, case)
+    inputs = {k: v for k, v in case.held().items() if k in ("x", "batch_size", "steps")}
+    predictions = tf.nest.flatten(model.predict(**inputs, verbose=0))
+    return replace(outcome, predictions=predictions)
 
 
 def make_in_scope(
@@ -112,7 +118,7 @@ class Case:
     held: Callable[[], dict]
     fit: Callable[[], dict] = _nothing
     make: Callable[[Case, Any, Callable], keras.Model] = make_in_scope
-    play: Callable[[keras.Model, Case], Outcome] = fit_evaluate_predict
+    play: Callable[[keras.Model, Case], Outcome] = fit_evaluate
     limits: Limits = Limits()
     iterations: int | None = None
     by_design: str = ""

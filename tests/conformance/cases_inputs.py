@@ -12,7 +12,7 @@ import tensorflow as tf
 from keras import layers, ops
 
 from tests.conformance import small
-from tests.conformance.case import ALL, Case
+from tests.conformance.case import ALL, Case, fit_evaluate, fit_evaluate_predict
 from tests.conformance.record import Record
 
 
@@ -28,7 +28,17 @@ def _case(
     def compiled() -> dict:
         return {"optimizer": small.sgd(), "loss": loss()}
 
-    return Case(name, "inputs", build, compiled, data, held or data, fit, **more)
+    return Case(
+        name,
+        "inputs",
+        build,
+        compiled,
+        data,
+        held or data,
+        fit,
+        play=fit_evaluate_predict if held is None else fit_evaluate,
+        **more,
+    )
 
 
 def _halves() -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ import numpy as np
 from keras import layers, ops
 
 from tests.conformance import small
-from tests.conformance.case import THREE, Case
+from tests.conformance.case import THREE, Case, fit_evaluate_predict
 from tests.conformance.cases_losses import Penalty, sequences
 
 
@@ -25,7 +25,9 @@ def _case(
     def compiled() -> dict:
         return {"optimizer": small.sgd(rate), "loss": small.softmax_loss(), "metrics": ["accuracy"]}
 
-    return Case(name, "layers", build, compiled, data, data, **more)
+    return Case(
+        name, "layers", build, compiled, data, data, play=fit_evaluate_predict, **more
+    )
 
 
 def _around(*middle: Callable[[], layers.Layer]) -> Callable[[], keras.Model]:

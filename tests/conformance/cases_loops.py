@@ -13,14 +13,14 @@ from keras import layers
 from tensorflow.python.ops import control_flow_util
 
 from tests.conformance import small
-from tests.conformance.case import Case, Outcome, fit_evaluate_predict
+from tests.conformance.case import Case, Outcome, fit_evaluate
 
 
 def _case(
     name: str,
     fit: Callable[[], dict] = dict,
     build: Callable[[], keras.Model] = small.mlp,
-    play: Callable[[keras.Model, Case], Outcome] = fit_evaluate_predict,
+    play: Callable[[keras.Model, Case], Outcome] = fit_evaluate,
     data: Callable[[], dict] = small.classes,
     **compiled: Any,
 ) -> Case:
@@ -105,7 +105,7 @@ def _told_how(model: keras.Model, case: Case) -> Outcome:
     """Play as usual; then say how the layers were called."""
     layer = next(x for x in model.layers if isinstance(x, HowCalled))
     layer.how.clear()
-    outcome = fit_evaluate_predict(model, case)
+    outcome = fit_evaluate(model, case)
     wanted = "eager" if model.run_eagerly else "compiled"
     seen = {"how": wanted if wanted in layer.how else sorted(layer.how)}
     return Outcome(outcome.history, outcome.evaluation, outcome.predictions, seen)

@@ -14,7 +14,7 @@ from tests.conformance.strategies import STRATEGIES
 from tests.processes import Running, start_tasks
 
 _LOOK_SECONDS = 0.1
-_CASE_SECONDS = 120.0  # for one case; the first one waits for the processes to start as well
+_START_SECONDS = 60.0
 
 
 class Group:
@@ -23,12 +23,16 @@ class Group:
     A case that ends or hangs the processes has failed; new ones go on with the case after it.
 
     Args:
-        strategy: A name of STRATEGIES whose tasks are several.
+        strategy: A name of STRATEGIES; one that runs in one process has a group of one.
         names: The cases, in order.
         keras: Whether Keras' own fit plays them.
+        case_seconds: The limit for a case; processes that start have more.
     """
 
-    def __init__(self, strategy: str, names: Sequence[str], keras: bool = False) -> None:
+    def __init__(
+        self, strategy: str, names: Sequence[str], keras: bool = False, case_seconds: float = 60
+    ) -> None:
+        self._case_seconds = case_seconds
         self._played = STRATEGIES[strategy]
         self._arguments = ["--strategy", strategy, *(["--keras"] if keras else [])]
         self._records: dict[str, list[Record]] = {}
@@ -57,16 +61,17 @@ class Group:
         """Play the cases in new processes; return those behind the first that ended them."""
         with tempfile.TemporaryDirectory(prefix="tfdist-conformance-") as name:
             folder = Path(name)
-            command = ["-m", "tests.conformance.run", "--out", name, "--cases", ",".join(names)]
+            command = ["-m", "tests.conformance.run", "--out", name, "--cases", *names]
             with start_tasks(
                 [*command, *self._arguments],
-                workers=self._played.workers,
+                workers=self._played.workers or 1,
                 ps=self._played.ps,
                 chief=self._played.chief,
                 env={"CUDA_VISIBLE_DEVICES": "-1"},
             ) as running:
                 for number, case in enumerate(names):
-                    found = self._await(folder, case, running)
+                    seconds = self._case_seconds + (0 if number else _START_SECONDS)
+                    found = self._await(folder, case, running, seconds)
                     if found is None:
                         return []
                     self._keep(case, found)
@@ -74,10 +79,12 @@ class Group:
                         return names[number + 1 :]
         return []
 
-    def _await(self, folder: Path, case: str, running: list[Running]) -> list[Record] | None:
+    def _await(
+        self, folder: Path, case: str, running: list[Running], seconds: float
+    ) -> list[Record] | None:
         """Return the records of a case, or one that says how it ended; None when closed."""
         tasks = self._tasks()
-        deadline = time.monotonic() + _CASE_SECONDS
+        deadline = time.monotonic() + seconds
         while not self._stopped:
             ended = [task for task in running if task.process.poll() is not None]
             files = [folder / task / f"{case}.pickle" for task in tasks]
@@ -91,7 +98,7 @@ class Group:
     def _tasks(self) -> list[str]:
         if self._played.chief:
             return ["chief-0"]
-        return [f"worker-{i}" for i in range(self._played.workers)]
+        return [f"worker-{i}" for i in range(self._played.workers or 1)]
 
     def _keep(self, case: str, found: list[Record]) -> None:
         with self._changed:

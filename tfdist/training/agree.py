@@ -12,26 +12,23 @@ class Agreement:
     """Lets the tasks of a synchronous job agree between steps.
 
     Args:
-        strategy: The strategy of the job.
-        is_chief: Whether this task's learning rate is the one.
+        strategy: The strategy of the job; the learning rate of its first replica is the one.
     """
 
-    def __init__(self, strategy: tf.distribute.Strategy, is_chief: bool) -> None:
+    def __init__(self, strategy: tf.distribute.Strategy) -> None:
         self._strategy = strategy
-        self._is_chief = is_chief
         self._alone = not spans_tasks(strategy)
-        self._replicas = 1 if self._alone else len(strategy.extended.worker_devices)
-        self._sum = tf.function(self._summed)
+        self._sum = tf.function(self._summed, autograph=False)
 
     def __call__(self, stop: bool, optimizer: Any) -> bool:
-        """Return whether any task asked to stop; every optimizer gets the chief's learning rate."""
+        """Return whether any task asked to stop; all get the first's learning rate."""
         if self._alone:
             return stop
         rate = getattr(optimizer, "_learning_rate", None)
         if hasattr(optimizer, "inner_optimizer"):
             rate = optimizer.inner_optimizer._learning_rate
         settable = isinstance(rate, keras.Variable)
-        mine = float(rate.numpy()) if settable and self._is_chief else 0.0
+        mine = float(rate.numpy()) if settable else 0.0
         asked, agreed = self._sum(tf.constant([float(stop), mine])).numpy()
         if settable:
             rate.assign(agreed)
@@ -39,11 +36,14 @@ class Agreement:
 
     def seconds(self, mine: float) -> float:
         """Return the mean over all tasks of a time."""
-        if self._alone:
-            return mine
-        tasks = self._strategy.num_replicas_in_sync / self._replicas
-        return float(self._sum(tf.constant([mine])).numpy()[0]) / tasks
+        return mine if self._alone else float(self._sum(tf.constant([mine, 0.0])).numpy()[0])
 
     def _summed(self, value: tf.Tensor) -> tf.Tensor:
-        one = self._strategy.run(lambda v: v / self._replicas, (value,))
-        return sum_replicas(self._strategy, [one])[0]
+        """Return the mean over replicas of the first number, and that of replica 0 of the second."""
+
+        def replica(mine: tf.Tensor) -> tf.Tensor:
+            number = tf.distribute.get_replica_context().replica_id_in_sync_group
+            replicas = self._strategy.num_replicas_in_sync
+            return mine * tf.stack([1 / replicas, tf.cast(number == 0, tf.float32)])
+
+        return sum_replicas(self._strategy, [self._strategy.run(replica, (value,))])[0]

@@ -34,7 +34,7 @@ class Engine:
         self._compiled: Any = None
         self._predictor: Predictor | None = None
         self._results: Any = None
-        self._agreement = Agreement(strategy, self.is_chief)
+        self._agreement = Agreement(strategy)
 
     def ready(self, spec: Any) -> None:
         """Build what is not built for such batches; put every variable in its place."""
@@ -96,7 +96,10 @@ class Engine:
     def is_chief(self) -> bool:
         """Whether this task speaks for the job."""
         context = last()
-        return context is None or context.cluster.is_chief
+        if context is not None and context.strategy is self.strategy:
+            return context.cluster.is_chief
+        resolver = self.strategy.cluster_resolver
+        return resolver is None or not resolver.task_id
 
     def asked_to_stop(self, kind: str) -> bool:
         """Return whether a callback of this task asked to stop."""
