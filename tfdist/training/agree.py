@@ -39,7 +39,7 @@ class Agreement:
         return mine if self._alone else float(self._sum(tf.constant([mine, 0.0])).numpy()[0])
 
     def _summed(self, value: tf.Tensor) -> tf.Tensor:
-        """Return the mean over replicas of the first number, and that of replica 0 of the second."""
+        """Return the mean over replicas of the first number, and replica 0's second."""
 
         def replica(mine: tf.Tensor) -> tf.Tensor:
             number = tf.distribute.get_replica_context().replica_id_in_sync_group
