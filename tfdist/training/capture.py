@@ -1,6 +1,6 @@
 """Makes a replica's computation pure: what it would assign is collected, nothing is changed."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import keras
@@ -22,26 +22,34 @@ class Capture(keras.StatelessScope):
     """Collects the assignments of one replica.
 
     Variables whose id is in `counters` (the state of metrics) start at zero, so that what is
-    collected is the increment. The state of random generators starts elsewhere on each replica,
-    so that each draws numbers of its own; replica 0 draws those of one device.
+    collected is the increment. Variables of `read` have the value they were read with. The state
+    of random generators starts elsewhere on each replica, so that each draws numbers of its own;
+    replica 0 draws those of one device.
     """
 
-    def __init__(self, share: Share, counters: Collection[int] = ()) -> None:
+    def __init__(
+        self,
+        share: Share,
+        counters: Collection[int] = (),
+        read: Sequence[tuple[keras.Variable, tf.Tensor]] = (),
+    ) -> None:
         super().__init__(collect_losses=True)
+        self._read = {id(v): value for v, value in read}
+        self._trainable = [value for v, value in read if v.trainable]
         self._share = share
         self._counters = counters
         self._offsets: dict[int, tf.Tensor] = {}
         self.assigned: dict[int, keras.Variable] = {}
         self.added_losses: dict[int, list] = {}
-        self.tape: tf.GradientTape | None = None
+        self._tape: tf.GradientTape | None = None
 
     def add_update(self, update: tuple[keras.Variable, Any]) -> None:
         """Collect an assignment; a trainable variable becomes a new leaf of the gradient."""
         variable, value = update
         if variable.trainable:
             value = tf.stop_gradient(tf.identity(value))
-            if self.tape is not None:
-                self.tape.watch(value)
+            if self._tape is not None:
+                self._tape.watch(value)
         super().add_update((variable, value))
         self.assigned[id(variable)] = variable
 
@@ -55,16 +63,22 @@ class Capture(keras.StatelessScope):
         elif is_seed(variable) and self._share.replica:
             value = self._seed(variable)
         if value is None:
-            return internals.raw(variable)
+            return self._read.get(id(variable), internals.raw(variable))
         self.state_mapping[id(variable)] = value
         return value
 
     def leaf(self, variable: keras.Variable) -> Any:
         """Return what to differentiate by: the variable, or what the replica assigned to it."""
-        return self.state_mapping.get(id(variable), internals.raw(variable))
+        read = self._read.get(id(variable), internals.raw(variable))
+        return self.state_mapping.get(id(variable), read)
+
+    def watch(self, tape: tf.GradientTape) -> None:
+        """Let a tape see what stands for trainable variables in this replica."""
+        self._tape = tape
+        tape.watch(self._trainable)
 
     def _seed(self, variable: keras.Variable) -> tf.Tensor:
-        state = tf.convert_to_tensor(internals.raw(variable))
+        state = tf.convert_to_tensor(self._read.get(id(variable), internals.raw(variable)))
         shift = (self._share.replica * _STREAM) % 2**31
         offset = tf.cast(tf.constant([shift, 0], tf.int64), state.dtype)
         self._offsets[id(variable)] = offset

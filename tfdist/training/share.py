@@ -18,6 +18,10 @@ from tfdist.training import internals
 from tfdist.transport import sum_in_replica
 
 
+class NeedsOthersError(Exception):
+    """A replica's part needs the other replicas before it ends."""
+
+
 @dataclass(frozen=True)
 class Share:
     """One replica's share of a global batch.
@@ -28,6 +32,7 @@ class Share:
         total: Examples in the global batch.
         replicas: Number of replicas in the step, over all tasks.
         replica: Number of this replica, from 0.
+        compiled: Whether XLA compiles the part, which then cannot speak with others in mid-step.
     """
 
     rows: Any
@@ -35,6 +40,7 @@ class Share:
     total: Any
     replicas: int
     replica: int
+    compiled: bool = False
 
     @property
     def weight(self) -> tf.Tensor:
@@ -48,7 +54,13 @@ class Share:
 
     def sum(self, value: tf.Tensor) -> tf.Tensor:
         """Return the sum over all replicas of a small value, leaving out replicas without part."""
+        self.need_others()
         return sum_in_replica(value * tf.cast(self.present, value.dtype))
+
+    def need_others(self) -> None:
+        """Raise NeedsOthersError when the part is compiled, which rules out a sum in mid-step."""
+        if self.compiled:
+            raise NeedsOthersError
 
     def loss(self, loss: tf.Tensor) -> tf.Tensor:
         """Return this replica's addend of the global batch's loss."""

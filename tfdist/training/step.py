@@ -6,7 +6,9 @@ the cross-replica context, the optimizer applies the one global gradient once, s
 accumulation, averaging and loss scaling all see what one device would have seen.
 """
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,7 +19,7 @@ from tfdist.training import internals
 from tfdist.training.capture import Capture
 from tfdist.training.parts import part
 from tfdist.training.placement import place_optimizer
-from tfdist.training.share import Share, computing, current
+from tfdist.training.share import NeedsOthersError, Share, computing, current
 from tfdist.training.state import State, collect, write
 from tfdist.transport import first, join, sum_replicas
 
@@ -39,6 +41,7 @@ class Step:
         self.strategy = strategy
         self.adds_up = adds_up
         self.remote = False  # whether another process than this counts the metrics
+        self.jit = bool(model.jit_compile) and not model.run_eagerly
         self.state = State()
         self.logs: dict[str, tf.Variable] = {}
         self.returned: list[str] = []
@@ -75,11 +78,38 @@ class Step:
         context = tf.distribute.get_replica_context()
         replica = int(tf.get_static_value(context.replica_id_in_sync_group) or 0)
         mine, share = part(batch, replica, self.strategy.num_replicas_in_sync)
+        if self.jit:
+            try:
+                return self._compiled(mine, share)
+            except NeedsOthersError:
+                self.jit = False
+                warnings.warn(
+                    "jit_compile is left off: the step needs a sum over all replicas before its "
+                    "end (synchronized statistics, masks, weighted means, a train_step of its own).",
+                    stacklevel=2,
+                )
+        return self._part(mine, share)
+
+    def _compiled(self, mine: Any, share: Share) -> dict[str, Any]:
+        """Compute a part by XLA; the sum over the replicas and the update stay outside."""
+
+        @partial(tf.function, jit_compile=True, autograph=False)
+        def compiled(mine: Any, read: list, rows: Any, count: Any, total: Any) -> dict[str, Any]:
+            inside = replace(share, rows=rows, count=count, total=total, compiled=True)
+            return self._part(mine, inside, list(zip(variables, read, strict=True)))
+
+        # XLA reads no variable of another device, so all are read before.
+        scalars = [v for v in getattr(self.model.optimizer, "variables", ()) if not v.shape]
+        variables = self.model.variables + scalars
+        read = [tf.convert_to_tensor(internals.raw(v)) for v in variables]
+        return compiled(mine, read, share.rows, share.count, share.total)
+
+    def _part(self, mine: Any, share: Share, read: Sequence = ()) -> dict[str, Any]:
         counters = counters_of(self.model) if self.remote or share.replicas > 1 else set()
-        with computing(share), Capture(share, counters) as capture:
+        with computing(share), Capture(share, counters, read) as capture:
             values, logs = self.replica(mine, share, capture)
-        values |= collect(capture, counters, share, self.state)
-        return values | {"logs": self._keep_logs(logs, share, capture)}
+            values |= {"logs": self._keep_logs(logs, share, capture)}
+        return values | collect(capture, counters, share, self.state)
 
     def _keep_logs(self, logs: Any, share: Share, capture: Capture) -> list:
         """Return the replica's addends of the logs of a step of the user's own.
@@ -138,7 +168,7 @@ class TrainStep(Step):
         if not is_own(model, "train_step"):
             return {"gradients": []}, model.train_step(batch)
         with tf.GradientTape() as tape:
-            capture.tape = tape
+            capture.watch(tape)
             y_pred, loss = compute_loss(model, batch, share, training=True)
             addend = model.optimizer.scale_loss(share.loss(loss))
         weights = model.trainable_weights
@@ -224,6 +254,7 @@ def _apply_in_replica(
     share: Share, original: Callable, optimizer: Any, grads: Any, trainable_variables: Any = None
 ) -> None:
     """Apply what a train_step of the user's own took of its part: once, summed, at its turn."""
+    share.need_others()
     gradients = list(grads)
     variables = list(trainable_variables or optimizer._trainable_variables)
     pairs = [(g, v) for g, v in zip(gradients, variables, strict=True) if g is not None]
