@@ -196,7 +196,6 @@ def test_a_lost_worker_is_named_and_the_run_may_be_started_again(data_dir):
     assert "Traceback" not in ended.stderr
 
 
-@pytest.mark.skip(reason="the engine does not schedule steps on workers yet")
 def test_one_worker_under_parameter_servers_gives_the_numbers_of_one_device(data_dir, one_device):
     results, (chief,) = train(data_dir, "auto", "cpu", chief=True, workers=1, ps=1)
     assert (chief["strategy"], chief["replicas"]) == ("parameter_server", 1)

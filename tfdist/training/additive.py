@@ -43,7 +43,7 @@ def adds_up(model: keras.Model, spec: Any) -> bool:
 
 
 def _leaves(model: keras.Model) -> list:
-    found = []
+    found: list[keras.Metric] = []
     for metric in model.metrics:
         inner = metric.metrics if isinstance(metric, internals.CompileMetrics) else [metric]
         found += inner

@@ -24,9 +24,8 @@ class Agreement:
         """Return whether any task asked to stop; all get the first's learning rate."""
         if self._alone:
             return stop
-        rate = getattr(optimizer, "_learning_rate", None)
-        if hasattr(optimizer, "inner_optimizer"):
-            rate = optimizer.inner_optimizer._learning_rate
+        inner = getattr(optimizer, "inner_optimizer", optimizer)
+        rate: Any = getattr(inner, "_learning_rate", None)
         settable = isinstance(rate, keras.Variable)
         mine = float(rate.numpy()) if settable else 0.0
         asked, agreed = self._sum(tf.constant([float(stop), mine])).numpy()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import keras
+import tensorflow as tf
 
 _BAR_SECONDS = 0.25  # how often a progress bar is drawn
 _EVERY_BATCH = {
@@ -94,7 +95,7 @@ class Callbacks:
             self._list = callbacks
             return
         self._list = keras.callbacks.CallbackList(
-            callbacks,
+            callbacks if engine.is_chief else _without_writers(callbacks),
             add_history=True,
             add_progbar=verbose != 0,
             verbose=verbose,
@@ -133,6 +134,24 @@ class Callbacks:
         self._drawn = now
         logs = LazyLogs(lambda: self._engine.logs(kind))
         getattr(bar, f"on_{kind}_batch_end")(step, logs)
+
+
+def _without_writers(callbacks: Any) -> list:
+    """Return the callbacks of a task that is not the chief: one task of a job writes files.
+
+    What also reads at the start stays, so that every task begins with the same weights.
+    """
+    kept = []
+    for callback in tf.nest.flatten(callbacks) if callbacks else []:
+        if isinstance(callback, (keras.callbacks.CSVLogger, keras.callbacks.TensorBoard)):
+            continue
+        if isinstance(
+            callback, (keras.callbacks.ModelCheckpoint, keras.callbacks.BackupAndRestore)
+        ):
+            callback._save_model = lambda *args, **kwargs: None
+            callback.delete_checkpoint = False
+        kept.append(callback)
+    return kept
 
 
 def _verbosity(verbose: Any, is_chief: bool) -> int:

@@ -55,6 +55,8 @@ _RELIED_ON: tuple[tuple[Any, str, tuple[str, ...]], ...] = (
     (keras.StatelessScope, "add_update", ("update",)),
     (keras.StatelessScope, "get_current_value", ("variable",)),
     (keras.Variable, "_initialize", ("value",)),
+    (keras.callbacks.ModelCheckpoint, "_save_model", ()),
+    (keras.callbacks.BackupAndRestore, "_save_model", ()),
     (distribute_lib, "_push_per_thread_mode", ("context",)),
     (distribute_lib, "_pop_per_thread_mode", ()),
     (distribute_lib, "_get_default_replica_mode", ()),

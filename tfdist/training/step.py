@@ -85,7 +85,7 @@ class Step:
                 self.jit = False
                 warnings.warn(
                     "jit_compile is left off: the step needs a sum over all replicas before its "
-                    "end (synchronized statistics, masks, weighted means, a train_step of its own).",
+                    "end (synchronized statistics, masks, weighted means, an own train_step).",
                     stacklevel=2,
                 )
         return self._part(mine, share)
