@@ -20,7 +20,7 @@ RUNS: dict[str, tuple[str, dict[str, int]]] = {
     "multi_worker": ("cpu", {"worker": 2}),
     "parameter_server": ("cpu", {"chief": 1, "worker": 2, "ps": 1}),
 }
-_FLAGS = ("--dataset=digits", "--model=mlp", "--global_batch_size=32", "--epochs=8", "--verbose=0")
+_FLAGS = ("--dataset=digits", "--model=mlp", "--global_batch_size=32", "--epochs=20", "--verbose=0")
 _TIMEOUT_SECONDS = 180.0
 _GOOD_ACCURACY = 0.95
 _SAME = 1e-5  # relative difference of the norms of weights that are the same

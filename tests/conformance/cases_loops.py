@@ -13,7 +13,7 @@ from keras import layers
 from tensorflow.python.ops import control_flow_util
 
 from tests.conformance import small
-from tests.conformance.case import Case, Outcome, fit_evaluate
+from tests.conformance.case import Case, Outcome, fit_evaluate, make_in_scope
 
 
 def _case(
@@ -22,13 +22,19 @@ def _case(
     build: Callable[[], keras.Model] = small.mlp,
     play: Callable[[keras.Model, Case], Outcome] = fit_evaluate,
     data: Callable[[], dict] = small.classes,
+    make: Callable[[Case, Any, Callable], keras.Model] = make_in_scope,
     **compiled: Any,
 ) -> Case:
     def arguments() -> dict:
         made = {"optimizer": small.sgd(), "loss": small.softmax_loss(), "metrics": ["accuracy"]}
         return made | compiled
 
-    return Case(name, "loops", build, arguments, data, data, fit, play=play)
+    return Case(name, "loops", build, arguments, data, data, fit, play=play, make=make)
+
+
+def _not_compiled(case: Case, strategy: Any, distribute: Callable) -> keras.Model:
+    with strategy.scope():
+        return distribute(case.build())
 
 
 class EveryBatch(keras.callbacks.Callback):
@@ -198,7 +204,7 @@ CASES = (
     _case("jit_compile", build=_traced, play=_told_how, jit_compile=True),
     _case("run_eagerly", build=_traced, play=_told_how, run_eagerly=True),
     _case("train_on_batch and test_on_batch", play=_on_batches),
-    _case("predict, several outputs", build=_outputs, play=_predicting, loss=None, metrics=None),
+    _case("predict, not compiled, several outputs", build=_outputs, play=_predicting, make=_not_compiled),
     _case("callbacks see the logs of every batch", _every_batch),
     _case("callbacks are called in Keras' order", lambda: _validated(callbacks=[Order()], epochs=2)),
     _case("EarlyStopping, restoring the best weights", _early),

@@ -53,9 +53,11 @@ def record(model: keras.Model, outcome: Outcome) -> Record:
 
 
 def _optimizers(model: keras.Model) -> list:
+    """The optimizers that took a step: Keras makes one for a model that has two of its own."""
     own = (value for name, value in sorted(vars(model).items()) if "optimizer" in name)
     found = [getattr(model, "optimizer", None), *own]
-    return list({id(o): o for o in found if isinstance(o, keras.optimizers.Optimizer)}.values())
+    made = {id(o): o for o in found if isinstance(o, keras.optimizers.Optimizer)}
+    return [o for o in made.values() if int(keras.ops.convert_to_numpy(o.iterations))]
 
 
 def _state(model: keras.Model, optimizers: list) -> list:

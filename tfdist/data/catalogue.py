@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from tfdist.data import names
+from tfdist import names
 from tfdist.errors import UsageError
 
 

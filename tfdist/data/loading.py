@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from tfdist.data import names
+from tfdist import names
 from tfdist.data.source import Source, described
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from tfdist.data import names
+from tfdist import names
 from tfdist.data.source import Source
 from tfdist.errors import UsageError
 

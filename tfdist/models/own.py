@@ -6,7 +6,7 @@ from typing import Any
 
 import keras
 
-from tfdist.data import names
+from tfdist import names
 from tfdist.errors import UsageError
 
 

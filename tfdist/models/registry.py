@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tfdist.data import names
+from tfdist import names
 from tfdist.errors import UsageError
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from tfdist.training import internals
 from tfdist.training.additive import adds_up
 from tfdist.training.agree import Agreement
 from tfdist.training.loop import Loop
-from tfdist.training.placement import place
+from tfdist.training.placement import place, place_optimizer
 from tfdist.training.predict import Predictor
+from tfdist.training.rehearsal import has_unbuilt_optimizers, rehearse
 from tfdist.training.step import Step, TestStep, TrainStep, is_own
 
 
@@ -46,8 +47,7 @@ class Engine:
             self.__dict__.pop("adds_up", None)
             self._results = None
         place(model, self.strategy)
-        with self.strategy.scope():
-            self._build(symbolic(spec))
+        self._build(symbolic(spec))
         place(model, self.strategy)
         apart = self.apart or self.strategy.num_replicas_in_sync > 1
         if apart and "adds_up" not in self.__dict__:
@@ -56,10 +56,14 @@ class Engine:
     def _build(self, spec: Any) -> None:
         """Build symbolically; a step of the user's own may leave no more to build than itself."""
         try:
-            self.model._symbolic_build(data_batch=spec)
+            with self.strategy.scope():
+                self.model._symbolic_build(data_batch=spec)
         except (TypeError, ValueError, RuntimeError):
             if is_own(self.model, "train_step"):
                 raise
+        if not is_own(self.model, "train_step") and has_unbuilt_optimizers(self.model):
+            for optimizer, variables in rehearse(self.model, self.strategy, spec):
+                place_optimizer(optimizer, variables, self.strategy)
 
     def train(self, iterator: Any, at_most: int) -> int:
         """Train on up to `at_most` batches; return how many, 0 when there are no more."""

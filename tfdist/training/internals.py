@@ -26,6 +26,7 @@ from keras.src.trainers.compile_utils import CompileMetrics as CompileMetrics
 from keras.src.trainers.data_adapters import array_slicing, data_adapter_utils
 from keras.src.utils.python_utils import pythonify_logs as pythonify_logs
 from tensorflow.python.distribute import distribute_lib
+from tensorflow.python.framework import ops
 
 from tfdist.errors import UsageError
 
@@ -57,6 +58,7 @@ _RELIED_ON: tuple[tuple[Any, str, tuple[str, ...]], ...] = (
     (keras.Variable, "_initialize", ("value",)),
     (keras.callbacks.ModelCheckpoint, "_save_model", ()),
     (keras.callbacks.BackupAndRestore, "_save_model", ()),
+    (ops.Graph, "_variable_creator_stack", ()),
     (distribute_lib, "_push_per_thread_mode", ("context",)),
     (distribute_lib, "_pop_per_thread_mode", ()),
     (distribute_lib, "_get_default_replica_mode", ()),
@@ -79,6 +81,8 @@ def missing() -> list[str]:
         target = getattr(owner, name, None)
         if target is None:
             found.append(f"{where} has no {name}")
+            continue
+        if not callable(target):
             continue
         known = inspect.signature(inspect.unwrap(target)).parameters
         found += [f"{where}.{name} takes no {a!r}" for a in arguments if a not in known]
@@ -117,12 +121,15 @@ def intercept(owner: Any, name: str, active: Callable[[], Any], instead: Callabl
 
 @contextlib.contextmanager
 def outside_strategy() -> Iterator[None]:
-    """Leave the strategy's scope of this thread for a while."""
+    """Leave the strategy's scope of this thread for a while, its way to make variables too."""
+    graph = ops.get_default_graph()
+    creators, graph._variable_creator_stack = graph._variable_creator_stack, []
     distribute_lib._push_per_thread_mode(distribute_lib._get_default_replica_mode())
     try:
         yield
     finally:
         distribute_lib._pop_per_thread_mode()
+        graph._variable_creator_stack = creators
 
 
 def is_default(strategy: tf.distribute.Strategy) -> bool:

@@ -32,6 +32,7 @@ class Share:
         total: Examples in the global batch.
         replicas: Number of replicas in the step, over all tasks.
         replica: Number of this replica, from 0.
+        rehearsal: Where to note which optimizer updates what, instead of doing it.
         compiled: Whether XLA compiles the part, which then cannot speak with others in mid-step.
     """
 
@@ -41,6 +42,7 @@ class Share:
     replicas: int
     replica: int
     compiled: bool = False
+    rehearsal: list | None = None
 
     @property
     def weight(self) -> tf.Tensor:

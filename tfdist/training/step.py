@@ -18,7 +18,6 @@ import tensorflow as tf
 from tfdist.training import internals
 from tfdist.training.capture import Capture
 from tfdist.training.parts import part
-from tfdist.training.placement import place_optimizer
 from tfdist.training.share import NeedsOthersError, Share, computing, current
 from tfdist.training.state import State, collect, write
 from tfdist.transport import first, join, sum_replicas
@@ -245,9 +244,8 @@ def _log(share: Share, value: Any) -> tf.Tensor:
 
 
 def _metric_names(metric: keras.Metric) -> list[str]:
-    if isinstance(metric, internals.CompileMetrics):
-        return list(metric.result()) if metric.built else []
-    return [metric.name]
+    result = metric.result()
+    return list(_flatten(result)) if isinstance(result, dict) else [metric.name]
 
 
 def _apply_in_replica(
@@ -257,6 +255,9 @@ def _apply_in_replica(
     share.need_others()
     gradients = list(grads)
     variables = list(trainable_variables or optimizer._trainable_variables)
+    if share.rehearsal is not None:
+        share.rehearsal.append((optimizer, variables))
+        return
     pairs = [(g, v) for g, v in zip(gradients, variables, strict=True) if g is not None]
     weighted = [_scale(g, share) for g, _ in pairs]
     kept = [v for _, v in pairs]
@@ -265,9 +266,6 @@ def _apply_in_replica(
         with computing(None), internals.outside_stateless_scope():
             gradients = sum_replicas(strategy, list(addends))
             with internals.outside_strategy():
-                if not optimizer.built:
-                    with tf.init_scope():
-                        place_optimizer(optimizer, variables, strategy)
                 internals.apply_once(optimizer, gradients, kept)
 
     tf.distribute.get_replica_context().merge_call(together, args=tuple(weighted))

@@ -1,6 +1,6 @@
 import pytest
 
-from tfdist.data import names
+from tfdist import names
 from tfdist.errors import UsageError
 
 MODULE = """

@@ -1,0 +1,160 @@
+"""What makes the numbers differ that should not? Names it, with the factor, and what to do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from tfdist.verification.outcome import Outcome
+from tfdist.verification.report import Cause, Comparison
+
+_SAME = 1e-2  # how near to a factor counts as it
+_SUM = (
+    "take a mean over the rows, or give a sum to tfdist.global_sum(), which counts it as that of "
+    "the global batch"
+)
+Gradients = Mapping[str, tuple[np.ndarray, np.ndarray]]
+
+
+def faults(
+    comparison: Comparison, even: Gradients, last: Gradients, replicas: int, owner: str
+) -> list[Cause]:
+    """Name the causes of what still differs.
+
+    Args:
+        comparison: Of the training without what differs by design.
+        even: The gradient of a batch that the replicas share evenly, for each weight: on one
+            device, and under the strategy.
+        last: That of a batch that they cannot share evenly.
+        replicas: Replicas in a step.
+        owner: What takes the loss.
+    """
+    found = list(_of_gradient(even, replicas, owner))
+    if not found and _factors(last) and not _is_one(last):
+        found = [_uneven(owner)]
+    return found or list(_of_logs(comparison, replicas)) or [_unknown(owner)]
+
+
+def _of_gradient(gradients: Gradients, replicas: int, owner: str) -> Iterator[Cause]:
+    factors = _factors(gradients)
+    off = {name: f for name, f in factors.items() if not _near(f, 1.0)}
+    if not off:
+        return
+    every = len(off) == len(factors)
+    whose = "the gradient" if every else f"the gradient of {_listed(list(off))}"
+    first = next(iter(off.values()))
+    if not all(_near(f, first) for f in off.values()):
+        yield _no_multiple(whose, owner)
+        return
+    yield _multiple(whose, first, replicas, owner)
+
+
+def _multiple(whose: str, factor: float, replicas: int, owner: str) -> Cause:
+    what = f"{whose} is {factor:.2f} x that of one device"
+    if _near(factor, 1 / replicas):
+        return Cause(
+            False,
+            f"{what}, 1 / the number of replicas: {owner} takes a sum over its own rows, which is "
+            "taken for a mean",
+            _SUM,
+            factor,
+        )
+    if _near(factor, replicas):
+        return Cause(
+            False,
+            f"{what}, the number of replicas: {owner} adds up over the replicas by itself",
+            "leave that to tfdist: give the optimizer the gradient of the mean over the step's "
+            "own rows",
+            factor,
+        )
+    return Cause(False, f"{what}, because of what {owner} divides by", _SUM, factor)
+
+
+def _no_multiple(whose: str, owner: str) -> Cause:
+    return Cause(
+        False,
+        f"{whose} is no multiple of that of one device: {owner} looks at other rows of its batch, "
+        "or takes a mean over something else than rows, such as tokens",
+        "a mean over tokens is tfdist.global_sum(sum, per=count); rows that need each other must "
+        "be one example",
+    )
+
+
+def _uneven(owner: str) -> Cause:
+    return Cause(
+        False,
+        f"the gradient differs only where the replicas have unequal shares of a batch: {owner} "
+        "divides by a fixed number of rows",
+        "divide by the number of rows received, keras.ops.shape(x)[0], or " + _SUM,
+    )
+
+
+def _of_logs(comparison: Comparison, replicas: int) -> Iterator[Cause]:
+    wrong = [row for row in comparison.rows if not row.is_equal]
+    if any(row.kind != "log" for row in wrong):
+        return
+    for row in wrong:
+        if not row.one_device or row.strategy is None:
+            continue
+        factor = row.strategy / row.one_device
+        what = f"the log {row.name!r} is {factor:.2f} x that of one device"
+        known = {1 / replicas: "1 / the number of replicas", replicas: "the number of replicas"}
+        name = next((text for f, text in known.items() if math.isclose(factor, f, rel_tol=0.1)), "")
+        if name:
+            yield Cause(False, f"{what}, {name}: it is a sum over its own rows", _SUM, factor)
+
+
+def _unknown(owner: str) -> Cause:
+    return Cause(
+        False,
+        "the gradient of a single step agrees with one device, so that the difference comes from "
+        "what follows it, or from state that a layer keeps",
+        "train with optimizer='sgd' to tell the two apart, and report it if it is of tfdist",
+    )
+
+
+def order_matters(rounding: Comparison, owner: str) -> Cause:
+    """The cause when plain Keras on one device does not repeat its own numbers."""
+    return Cause(
+        False,
+        f"on one device too the numbers change, by {rounding.largest:.1e}, with the order of the "
+        f"rows in a batch: {owner} lets rows look at each other, or draws random numbers that are "
+        "not of keras.random",
+        "make one example of rows that need each other; draw from keras.random with a "
+        "keras.random.SeedGenerator of the layer",
+    )
+
+
+def _factors(gradients: Gradients) -> dict[str, float]:
+    """Return by what the gradient of each weight is multiplied; NaN where it is no multiple."""
+    largest = max((np.abs(one).max(initial=0) for one, _ in gradients.values()), default=0)
+    factors = {}
+    for path, (one, other) in gradients.items():
+        square = float(np.vdot(one, one))
+        if np.abs(one).max(initial=0) < 1e-4 * largest or not square:
+            continue  # rounding may be all of it
+        factor = float(np.vdot(one, other)) / square
+        left = np.linalg.norm(other - factor * one) / np.linalg.norm(one)
+        factors[path] = factor if left < _SAME * max(1.0, abs(factor)) else math.nan
+    return factors
+
+
+def _is_one(gradients: Gradients) -> bool:
+    return all(_near(f, 1.0) for f in _factors(gradients).values())
+
+
+def _near(value: float, target: float) -> bool:
+    return math.isclose(value, target, rel_tol=_SAME)
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(names[:2])
+    return shown if len(names) <= 2 else f"{shown} and {len(names) - 2} weights more"
+
+
+def pairs(one_device: Outcome, strategy: Outcome) -> Gradients:
+    """Bring together the gradients that were recorded on one device and under the strategy."""
+    both = zip(one_device.gradients, strategy.gradients, strict=True)
+    return {one.path: (one.copies[0], other.copies[0]) for one, other in both}

@@ -1,0 +1,201 @@
+"""One training of the model under test: on one device or under the strategy."""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from tfdist.errors import UsageError
+from tfdist.factory.context import last
+from tfdist.training import distribute, internals
+from tfdist.training.engine import symbolic
+from tfdist.training.step import is_own
+from tfdist.verification.batches import Batches
+from tfdist.verification.chance import without_chance
+from tfdist.verification.gradient import record
+from tfdist.verification.outcome import Outcome, local_normalizations, number, outcome, state_of
+from tfdist.verification.settings import check_steps
+from tfdist.verification.tasks import Tasks
+
+
+@dataclass(frozen=True)
+class Mode:
+    """What a training leaves out or does otherwise.
+
+    Attributes:
+        without_chance: Random numbers of layers are constants.
+        synchronized: Batch normalization takes the statistics of the whole batch.
+        one_by_one: Each step waits for the one before.
+        reverse: Rows of each batch come in reverse, and TensorFlow's random numbers are others.
+        recorded: "even" or "last": one step with that batch, which only records the gradient.
+    """
+
+    without_chance: bool = False
+    synchronized: bool = False
+    one_by_one: bool = False
+    reverse: bool = False
+    recorded: str = ""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The model under test and its batches; trains it as often as asked.
+
+    Attributes: as the arguments of `tfdist.verify`.
+    """
+
+    build: Callable[[], keras.Model]
+    compile: Callable[[keras.Model], Any] | None
+    batches: Batches
+    seed: int
+    strategy: tf.distribute.Strategy
+    tasks: Tasks
+    _seen: weakref.WeakSet = field(default_factory=weakref.WeakSet)
+
+    def under_strategy(self, mode: Mode) -> tuple[Outcome, list[np.ndarray]]:
+        """Train under the strategy; return what came of it, and the state at the start."""
+        with self._prepared(mode):
+            model = self._make(self.strategy)
+            start = [number(v) for v in state_of(model)]
+            return self._train(model, mode), start
+
+    def on_one_device(self, mode: Mode, start: Sequence[np.ndarray]) -> Outcome:
+        """Train with plain Keras on one device, from the same start."""
+        with self._prepared(mode):
+            model = self._make(None)
+            _set(state_of(model), start)
+            return self._train(model, mode)
+
+    @contextlib.contextmanager
+    def _prepared(self, mode: Mode) -> Any:
+        with internals.outside_strategy(), without_chance(mode.without_chance):
+            keras.utils.set_random_seed(self.seed)
+            yield
+
+    def _make(self, strategy: tf.distribute.Strategy | None) -> keras.Model:
+        scope = contextlib.nullcontext() if strategy is None else strategy.scope()
+        with scope:
+            model = self._checked(self.build())
+            if strategy is not None:
+                distribute(model)
+            if not model.compiled:
+                self._compile(model)
+            if not model.built:
+                # A step of the user's own may leave nothing to call: then it builds by itself.
+                with contextlib.suppress(Exception):
+                    x = internals.unpack(symbolic(self.batches.element_spec))[0]
+                    internals.output_spec(model, x)
+        return model
+
+    def _checked(self, model: Any) -> keras.Model:
+        if not isinstance(model, keras.Model):
+            raise UsageError(
+                f"build() returned {type(model).__name__}, but a keras.Model is expected: return "
+                "the model"
+            )
+        if model in self._seen:
+            raise UsageError(
+                "build() returned the same model twice, and it is trained already: make a new one "
+                "in each call"
+            )
+        self._seen.add(model)
+        return model
+
+    def _compile(self, model: keras.Model) -> None:
+        if self.compile is None:
+            raise UsageError(
+                "build() returned a model that is not compiled: compile it there, or give "
+                "compile=lambda model: model.compile(...)"
+            )
+        self.compile(model)
+
+    def _train(self, model: keras.Model, mode: Mode) -> Outcome:
+        if mode.synchronized:
+            for layer in local_normalizations(model):
+                layer.synchronized = True
+        if mode.recorded:
+            record(model)
+        keras.utils.set_random_seed(self.seed + int(mode.reverse))
+        internals.make_global_seed()
+        shared = internals.global_seed_state()
+        shared.assign([self.seed, 0])
+        before = {id(v): number(v) for v in (*state_of(model), shared)}
+        callbacks = [_OneByOne()] if mode.one_by_one else None
+        data = self._data(mode)
+        history = model.fit(data, verbose=0, callbacks=callbacks).history
+        logs = {name: values[-1] for name, values in history.items()}
+        if not mode.recorded:
+            logs |= {f"evaluate {k}": v for k, v in _evaluate(model, data).items()}
+        found = outcome(model, logs, before)
+        return found
+
+    def _data(self, mode: Mode) -> tf.data.Dataset:
+        if mode.recorded:
+            return self.batches.even() if mode.recorded == "even" else self.batches.last()
+        return self.batches.reversed() if mode.reverse else self.batches.dataset
+
+
+class _OneByOne(keras.callbacks.Callback):
+    """Looks at the logs of each step, which are there when the step is done."""
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        """Look."""
+        len(logs)
+
+
+def prepare(
+    build: Any, dataset: Any, strategy: Any, compile: Any, steps: int, seed: int | None
+) -> Trial:
+    """Check the arguments of `tfdist.verify`, and fill in what was not given.
+
+    Raises:
+        UsageError: one of them is not what it must be.
+    """
+    if not callable(build) or isinstance(build, keras.Model):
+        raise UsageError(
+            f"tfdist.verify() takes a function that returns a new model each time, but received "
+            f"{type(build).__name__}: give the function that builds it"
+        )
+    check_steps("steps", steps)
+    strategy = _current_strategy() if strategy is None else strategy
+    batches = Batches(dataset, steps, strategy.num_replicas_in_sync)
+    if seed is None:
+        context = last()
+        seed = (context.seed if context is not None else None) or 0
+    return Trial(build, compile, batches, seed, strategy, Tasks(strategy))
+
+
+def _current_strategy() -> tf.distribute.Strategy:
+    if tf.distribute.has_strategy():
+        return tf.distribute.get_strategy()
+    context = last()
+    if context is None:
+        raise UsageError(
+            "no strategy was built in this process: call tfdist.strategy() first, or give strategy="
+        )
+    return context.strategy
+
+
+def _set(variables: list[keras.Variable], values: Sequence[np.ndarray]) -> None:
+    shapes = [tuple(v.shape) for v in variables]
+    if shapes != [value.shape for value in values]:
+        raise UsageError(
+            f"build() returned a model of {len(values)} variables and then another of "
+            f"{len(shapes)}, or of other shapes: it must return the same model each time"
+        )
+    for variable, value in zip(variables, values, strict=True):
+        variable.assign(value)
+
+
+def _evaluate(model: keras.Model, data: tf.data.Dataset) -> Mapping[str, Any]:
+    """Evaluate, unless the user wrote a step for training and none for evaluation."""
+    if not is_own(model, "train_step") and is_own(model, "test_step"):
+        return {}
+    return model.evaluate(data, verbose=0, return_dict=True)
