@@ -11,6 +11,8 @@ _HOME = {
     "StartAgainError": "tfdist.errors",
     "strategy": "tfdist.factory",
     "distribute": "tfdist.training",
+    "global_sum": "tfdist.training.own_step",
+    "verify": "tfdist.verify",
 }
 
 __all__ = ["__version__", *sorted(_HOME)]

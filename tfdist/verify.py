@@ -11,7 +11,8 @@ from tfdist.cluster import resolve
 from tfdist.errors import EXIT_DONE, UsageError
 from tfdist.run.door import answer
 from tfdist.run.flags import asks_for_help, help_text, parse
-from tfdist.verification import run, verify as _verify
+from tfdist.verification import run
+from tfdist.verification import verify as _verify
 from tfdist.verification.settings import VerifySettings
 
 _USAGE = "python -m tfdist.verify --global_batch_size=N [--flag=value ...]"

@@ -50,7 +50,7 @@ def strategy(
         seed: Seeds Python, NumPy, TensorFlow and Keras. None leaves them alone in one process;
             where several workers run the same script, and so must draw the same weights and
             shuffles, it means 0.
-        transport: How gradients travel between workers: "auto", "ring" or "nccl".
+        transport: How gradients travel between workers: "auto", "ring", "nccl" or "mpi".
         needs_bytes: Memory of the model's variables and optimizer slots in bytes, if it is known:
             "auto" takes central storage when they do not fit on each device.
         wait_seconds: How long to wait for the other tasks of the cluster.
@@ -82,7 +82,7 @@ def _build(
         channel = join(planned, seed, transport, wait_seconds)
         if name == "parameter_server":
             return parameter_server.build(cluster), channel
-        return multi_worker.build(cluster, devices, transport), channel
+        return multi_worker.build(cluster, devices, transport, channel), channel
     apply(planned.request)
     if name == "one_device":
         return one_device.build(), None

@@ -21,7 +21,7 @@ class Context:
 
     Attributes:
         plan: What was decided before anything was built.
-        transport: How gradients travel between workers: "auto", "ring" or "nccl".
+        transport: How gradients travel between workers: "auto", "ring", "nccl" or "mpi".
         strategy: The tf.distribute object.
         channel: The line to the other tasks; None where this process trains alone.
         seed: The seed of all random numbers; None when they were left alone.

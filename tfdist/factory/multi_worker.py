@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfdist.cluster import Cluster
+from tfdist.cluster import Channel, Cluster
 from tfdist.errors import UsageError
+from tfdist.factory import mpi
 from tfdist.factory.devices import Devices
 from tfdist.factory.resolver import resolver
 
 if TYPE_CHECKING:
     import tensorflow as tf
 
-TRANSPORTS = ("auto", "ring", "nccl")
+TRANSPORTS = ("auto", "ring", "nccl", "mpi")
 
 
 def check_transport(transport: str, devices: Devices) -> None:
@@ -27,19 +28,28 @@ def check_transport(transport: str, devices: Devices) -> None:
         )
     if transport == "nccl" and devices.kind != "GPU":
         raise UsageError(f"transport 'nccl' is for GPUs, and there is {devices}: use ring or auto.")
+    if transport == "mpi":
+        mpi.check_started()
 
 
-def build(cluster: Cluster, devices: Devices, transport: str) -> tf.distribute.Strategy:
+def build(
+    cluster: Cluster, devices: Devices, transport: str, channel: Channel
+) -> tf.distribute.Strategy:
     """tf.distribute.MultiWorkerMirroredStrategy for this task of the cluster.
 
     It waits without limit, deaf to signals, for tasks that are missing: meet them before.
     """
     import tensorflow as tf
 
-    implementation = tf.distribute.experimental.CommunicationImplementation(transport.upper())
-    return tf.distribute.MultiWorkerMirroredStrategy(
+    # With MPI there is little left for TensorFlow to carry: outputs, and values at the start.
+    own = "AUTO" if transport == "mpi" else transport.upper()
+    implementation = tf.distribute.experimental.CommunicationImplementation(own)
+    strategy = tf.distribute.MultiWorkerMirroredStrategy(
         cluster_resolver=resolver(cluster, devices.count if devices.kind == "GPU" else 0),
         communication_options=tf.distribute.experimental.CommunicationOptions(
             implementation=implementation
         ),
     )
+    if transport == "mpi":
+        mpi.enter(cluster, channel, strategy)
+    return strategy

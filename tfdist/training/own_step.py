@@ -23,14 +23,12 @@ def global_sum(value: Any, per: Any = None) -> tf.Tensor:
         UsageError: `value` or `per` is no scalar.
     """
     added = _scalar("value", value)
+    count = None if per is None else tf.cast(_scalar("per", per), added.dtype)
     share = current()
-    alone = share is None or share.replicas == 1
-    if not alone:
+    if share is not None and share.replicas > 1:
         added = added * _scale(share, added.dtype)
-    if per is None:
-        return added
-    count = tf.cast(_scalar("per", per), added.dtype)
-    return tf.math.divide_no_nan(added, count if alone else share.sum(count))
+        count = None if count is None else share.sum(count)
+    return added if count is None else tf.math.divide_no_nan(added, count)
 
 
 def _scale(share: Share, dtype: tf.DType) -> tf.Tensor:

@@ -105,5 +105,6 @@ def _digest(element: Any) -> int:
         if leaf is not None:
             array = leaf.numpy()
             total.update(f"{array.dtype}{array.shape}".encode())
-            total.update(array.tobytes() if array.dtype != object else repr(array.tolist()).encode())
+            strings = array.dtype == object
+            total.update(repr(array.tolist()).encode() if strings else array.tobytes())
     return int.from_bytes(total.digest()[:_DIGEST_BYTES], "big")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -22,9 +23,8 @@ def compare(title: str, one_device: Outcome, strategy: Outcome) -> Comparison:
         *_logs(one_device, strategy),
         *_layers("layer", one_device.state, strategy.state, _layer),
     ]
-    for name, other in zip(one_device.slots, strategy.slots.values(), strict=True):
-        slots = one_device.slots[name]
-        rows += _layers("optimizer", slots, other, lambda _, name=name: name)
+    for name, slots in one_device.slots.items():
+        rows += _layers("optimizer", slots, strategy.slots[name], partial(_always, name))
     counts = zip(one_device.iterations, strategy.iterations, strict=True)
     rows += [_count(*pair) for pair in counts]
     return Comparison(title, tuple(rows))
@@ -74,6 +74,10 @@ def _layers(
 
 def _layer(numbers: Numbers) -> str:
     return numbers.path.rpartition("/")[0] or numbers.path
+
+
+def _always(name: str, numbers: Numbers) -> str:
+    return name
 
 
 def _count(one_device: int, strategy: int) -> Row:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from typing import Any
 
 import tensorflow as tf
 
@@ -19,15 +19,11 @@ def by_design(
 ) -> tuple[Mode, list[str], list[Cause]]:
     """Return how to train without what differs by design, its names, and the causes."""
     found = list(_found(outcome, strategy))
-    mode = Mode()
-    for change, _, _ in found:
-        mode = replace(mode, **{change: True})
-    return mode, [name for _, name, _ in found], [cause for _, _, cause in found]
+    changes: dict[str, Any] = {change: True for change, _, _ in found}
+    return Mode(**changes), [name for _, name, _ in found], [cause for _, _, cause in found]
 
 
-def _found(
-    outcome: Outcome, strategy: tf.distribute.Strategy
-) -> Iterator[tuple[str, str, Cause]]:
+def _found(outcome: Outcome, strategy: tf.distribute.Strategy) -> Iterator[tuple[str, str, Cause]]:
     several = strategy.num_replicas_in_sync > 1
     if several and outcome.normalized:
         yield "synchronized", "batch statistics of a replica", _normalized(outcome.normalized)

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from tfdist.verification.outcome import Outcome
 from tfdist.verification.report import Cause, Comparison
 
 _SAME = 1e-2  # how near to a factor counts as it
@@ -154,7 +153,27 @@ def _listed(names: list[str]) -> str:
     return shown if len(names) <= 2 else f"{shown} and {len(names) - 2} weights more"
 
 
-def pairs(one_device: Outcome, strategy: Outcome) -> Gradients:
-    """Bring together the gradients that were recorded on one device and under the strategy."""
-    both = zip(one_device.gradients, strategy.gradients, strict=True)
-    return {one.path: (one.copies[0], other.copies[0]) for one, other in both}
+def other_batches(tasks: Mapping[str, int]) -> list[Cause]:
+    """The cause when tasks read other batches than the first; `tasks` says from which on."""
+    return [
+        Cause(
+            False,
+            f"{task} reads other batches than the first task, from batch {first + 1} on",
+            "let every task read the same global batches in the same order, of which the replicas "
+            "take their rows: seed each shuffle, and take no shard by hand",
+        )
+        for task, first in tasks.items()
+    ]
+
+
+def other_starts(tasks: Mapping[str, int]) -> list[Cause]:
+    """The cause when tasks begin with other weights than the first."""
+    return [
+        Cause(
+            False,
+            f"{task} begins with other weights than the first task",
+            "let build() make the same model in every task: draw weights from Keras' initializers, "
+            "and read them from one file",
+        )
+        for task in tasks
+    ]

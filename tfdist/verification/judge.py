@@ -2,74 +2,66 @@
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Sequence
-
-import numpy as np
-
 from tfdist.factory.context import last
 from tfdist.models.seeding import seeded
-from tfdist.verification.compare import beside_rounding, compare
+from tfdist.verification.bench import Bench
+from tfdist.verification.compare import beside_rounding
 from tfdist.verification.design import by_design, workers_of
-from tfdist.verification.faults import faults, order_matters, pairs
-from tfdist.verification.outcome import Outcome
+from tfdist.verification.faults import order_matters, other_batches, other_starts
 from tfdist.verification.report import BY_DESIGN, DIFFERENT, EQUAL, Cause, Comparison, Report
 from tfdist.verification.trial import Mode, Trial
-
-_STABLE = 1e-2  # relative change of a log that another rounding may make
 
 
 def judge(trial: Trial) -> Report:
     """Compare, find out why numbers differ, and say the verdict; the same on every task."""
     with seeded(trial.seed):
-        causes = _other_batches(trial)
-        if causes:
-            return _report(trial, DIFFERENT, [], causes)
-        return _judge(trial)
+        unlike = trial.tasks.unlike_first(trial.batches.digests)
+        if unlike:
+            return _report(trial, DIFFERENT, [], other_batches(unlike))
+        return _train_and_judge(trial)
 
 
-def _judge(trial: Trial) -> Report:
-    bench = _Bench(trial)
-    comparison, plain, start = bench.compare("as it is", Mode())
-    if bench.equal(comparison):
-        return _report(trial, EQUAL, [comparison], [])
-    shown = [comparison]
-    mode, names, causes = by_design(plain, trial.strategy)
+def _train_and_judge(trial: Trial) -> Report:
+    bench = Bench(trial, Mode(), "as it is")
+    if unlike := bench.other_starts():
+        return _report(trial, DIFFERENT, [bench.comparison], other_starts(unlike))
+    if bench.is_equal(bench.comparison):
+        return _report(trial, EQUAL, [bench.comparison], [])
+    mode, names, causes = by_design(bench.plain, trial.strategy)
+    before = []
     if causes:
-        comparison, plain, start = bench.compare(f"without {' and '.join(names)}", mode)
-        shown.append(comparison)
-    equal = bench.equal(comparison)
-    if not equal:
-        rounding = bench.rounding(mode, plain, start)
-        if not bench.stable(rounding):
-            causes.append(order_matters(rounding, plain.owner))
-        else:
-            comparison = beside_rounding(comparison, rounding)
-            shown[-1] = comparison
-            equal = bench.equal(comparison)
-            if not equal:
-                causes += bench.faults(comparison, mode, plain.owner)
-    verdict = DIFFERENT if not equal else BY_DESIGN if causes else EQUAL
-    return _report(trial, verdict, shown, causes)
+        before = [bench.comparison]
+        bench = Bench(trial, mode, f"without {' and '.join(names)}")
+    comparison, found = _explain(bench)
+    verdict = DIFFERENT if found else BY_DESIGN if causes else EQUAL
+    return _report(trial, verdict, [*before, comparison], [*causes, *found])
 
 
-class _Bench:
-    """Makes the trainings of a trial, and lets all tasks judge them alike."""
+def _explain(bench: Bench) -> tuple[Comparison, list[Cause]]:
+    """Return a comparison, with limits that leave room for rounding, and the faults in it."""
+    comparison = bench.comparison
+    if bench.is_equal(comparison):
+        return comparison, []
+    rounding, is_small = bench.rounding()
+    if not is_small:
+        return comparison, [order_matters(rounding, bench.plain.owner)]
+    comparison = beside_rounding(comparison, rounding)
+    return comparison, [] if bench.is_equal(comparison) else bench.faults(comparison)
 
-    def __init__(self, trial: Trial) -> None:
-        self._trial = trial
 
-    def compare(self, title: str, mode: Mode) -> tuple[Comparison, Outcome, Sequence[np.ndarray]]:
-        """Return a comparison, what came of one device, and the state both began with."""
-        strategy, start = self._trial.under_strategy(mode)
-        plain = self._trial.on_one_device(mode, start)
-        return compare(title, plain, strategy), plain, start
-
-    def equal(self, comparison: Comparison) -> bool:
-        """Return whether it is equal on every task."""
-        return not self._trial.tasks.any(not comparison.is_equal)
-
-    def stable(self, rounding: Comparison) -> bool:
-        """Return whether the logs stay what they are when only the rounding changes."""
-        logs = [row.difference for row in rounding.rows if row.kind == "log"]
-        return not self._trial.tasks.any(not all(each <= _STABLE for each in logs))
+def _report(
+    trial: Trial, verdict: str, comparisons: list[Comparison], causes: list[Cause]
+) -> Report:
+    context = last()
+    ours = context is not None and context.strategy is trial.strategy
+    name = context.choice.name if context is not None and ours else type(trial.strategy).__name__
+    workers = context.num_workers if context is not None and ours else workers_of(trial.strategy)
+    return Report(
+        verdict=verdict,
+        strategy=name,
+        replicas=trial.strategy.num_replicas_in_sync * workers_of(trial.strategy),
+        workers=workers,
+        batches=trial.batches.sizes,
+        comparisons=tuple(comparisons),
+        causes=tuple(causes),
+    )

@@ -38,7 +38,7 @@ class Outcome:
         owner: The class whose method takes the loss, and that method.
     """
 
-    logs: Mapping[str, float]
+    logs: Mapping[str, np.ndarray]
     state: tuple[Numbers, ...]
     slots: Mapping[str, tuple[Numbers, ...]]
     iterations: tuple[int, ...]
@@ -118,7 +118,7 @@ def _array(value: Any) -> np.ndarray:
     return tensor.numpy() if tensor.dtype.is_integer else tf.cast(tensor, tf.float64).numpy()
 
 
-def _flat(logs: Mapping[str, Any]) -> Iterable[tuple[str, float]]:
+def _flat(logs: Mapping[str, Any]) -> Iterable[tuple[str, np.ndarray]]:
     for name, value in logs.items():
         if isinstance(value, Mapping):
             yield from _flat(value)

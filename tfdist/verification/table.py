@@ -67,9 +67,7 @@ def _layers(comparison: Comparison) -> list[Row]:
 
 
 def _cells(row: Row) -> tuple[str, str, str, str, str]:
-    values = [
-        "" if each is None else f"{each:.6g}" for each in (row.one_device, row.strategy)
-    ]
+    values = ["" if each is None else f"{each:.6g}" for each in (row.one_device, row.strategy)]
     kind = "" if row.kind in ("log", "count") else f"{row.kind} "
     mark = "" if row.is_equal else "differs"
     return (f"  {kind}{row.name}", *values, _number(row.difference), mark)  # type: ignore[return-value]
@@ -86,6 +84,4 @@ def _told(cause: Cause) -> Iterator[str]:
 
 
 def _wrapped(label: str, sentence: str) -> list[str]:
-    return textwrap.wrap(
-        label + sentence, _WIDTH, subsequent_indent="  ", break_on_hyphens=False
-    )
+    return textwrap.wrap(label + sentence, _WIDTH, subsequent_indent="  ", break_on_hyphens=False)

@@ -20,6 +20,7 @@ from tfdist.training.step import is_own
 from tfdist.verification.batches import Batches
 from tfdist.verification.chance import without_chance
 from tfdist.verification.gradient import record
+from tfdist.verification.naming import same_names
 from tfdist.verification.outcome import Outcome, local_normalizations, number, outcome, state_of
 from tfdist.verification.settings import check_steps
 from tfdist.verification.tasks import Tasks
@@ -75,7 +76,7 @@ class Trial:
 
     @contextlib.contextmanager
     def _prepared(self, mode: Mode) -> Any:
-        with internals.outside_strategy(), without_chance(mode.without_chance):
+        with internals.outside_strategy(), without_chance(mode.without_chance), same_names():
             keras.utils.set_random_seed(self.seed)
             yield
 
@@ -123,23 +124,28 @@ class Trial:
         if mode.recorded:
             record(model)
         keras.utils.set_random_seed(self.seed + int(mode.reverse))
-        internals.make_global_seed()
-        shared = internals.global_seed_state()
-        shared.assign([self.seed, 0])
-        before = {id(v): number(v) for v in (*state_of(model), shared)}
+        _seed_what_has_no_seed(self.seed)
+        before = {id(v): number(v) for v in state_of(model)}
         callbacks = [_OneByOne()] if mode.one_by_one else None
         data = self._data(mode)
-        history = model.fit(data, verbose=0, callbacks=callbacks).history
+        history = model.fit(data, shuffle=False, verbose=0, callbacks=callbacks).history
         logs = {name: values[-1] for name, values in history.items()}
         if not mode.recorded:
             logs |= {f"evaluate {k}": v for k, v in _evaluate(model, data).items()}
-        found = outcome(model, logs, before)
-        return found
+        return outcome(model, logs, before)
 
     def _data(self, mode: Mode) -> tf.data.Dataset:
         if mode.recorded:
             return self.batches.even() if mode.recorded == "even" else self.batches.last()
         return self.batches.reversed() if mode.reverse else self.batches.dataset
+
+
+def _seed_what_has_no_seed(seed: int) -> None:
+    """Let random numbers of Keras that are drawn without a seed be the same in each training."""
+    internals.make_global_seed()
+    state = internals.global_seed_state()
+    if state is not None:
+        state.assign([seed, 0])
 
 
 class _OneByOne(keras.callbacks.Callback):

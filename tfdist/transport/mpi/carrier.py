@@ -1,0 +1,69 @@
+"""Carries the messages of one place in the program: starts all-reduces, waits for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tfdist.transport.mpi.buckets import Bucket
+from tfdist.transport.mpi.buffers import Buffers, padded_bytes, views
+from tfdist.transport.mpi.line import Line
+
+
+@dataclass(frozen=True)
+class _UnderWay:
+    requests: list
+    sent: list[np.ndarray]  # MPI reads them: TensorFlow must not free them meanwhile
+    sums: list[np.ndarray]
+
+
+class Carrier:
+    """Sums arrays over all tasks, and brings rows together.
+
+    Args:
+        line: The line of this place in the program alone, so that no other can come between.
+    """
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+        self._buffers = Buffers()
+        self._under_way: dict[int, _UnderWay] = {}
+
+    def start(self, number: int, bucket: Bucket, arrays: list[np.ndarray]) -> None:
+        """Set off a bucket; arrays come in the order of its messages."""
+        for before in self._under_way.values():
+            self._line.advance(before.requests)
+        left, requests, sums = iter(arrays), [], []
+        for message in bucket:
+            request, found = self._send([next(left) for _ in message.places])
+            requests.append(request)
+            sums += found
+        self._under_way[number] = _UnderWay(requests, arrays, sums)
+
+    def finish(self, number: int) -> list[np.ndarray]:
+        """Wait for a bucket; return its sums in the order of its messages."""
+        ending = self._under_way.pop(number)
+        self._line.wait(ending.requests)
+        return ending.sums
+
+    def gather(self, array: np.ndarray) -> np.ndarray:
+        """Return the rows of all tasks, in the order of the tasks."""
+        array = np.ascontiguousarray(array)
+        rows = self._line.gather_numbers(np.array(len(array), np.int64))
+        shape = (int(rows.sum()), *array.shape[1:])
+        width = int(np.prod(shape[1:]))
+        memory = self._buffers.take(shape[0] * width * array.itemsize)
+        everything = memory.view(array.dtype)
+        self._line.wait([self._line.start_gather(array, rows * width, everything)])
+        return everything.reshape(shape)
+
+    def _send(self, arrays: list[np.ndarray]) -> tuple[Any, list[np.ndarray]]:
+        memory = self._buffers.take(sum(padded_bytes(a.nbytes) for a in arrays))
+        sums = views(memory, arrays)
+        if len(arrays) == 1:
+            return self._line.start_sum(arrays[0], sums[0]), sums
+        for array, place in zip(arrays, sums, strict=True):
+            np.copyto(place, array)
+        return self._line.start_sum(None, memory.view(arrays[0].dtype)), sums

@@ -1,0 +1,56 @@
+"""A verification by flags: the dataset, model and optimizer of a training with these settings."""
+
+from __future__ import annotations
+
+import sys
+
+import keras
+
+import tfdist
+from tfdist.cluster import Cluster
+from tfdist.data import Source, load
+from tfdist.errors import UsageError
+from tfdist.factory import current
+from tfdist.models import build
+from tfdist.run import optimizers
+from tfdist.run.batches import batches
+from tfdist.run.job import _loss_of_tasks_told
+from tfdist.verification import verify
+from tfdist.verification.report import Report
+from tfdist.verification.settings import VerifySettings
+
+
+def run(settings: VerifySettings, cluster: Cluster) -> Report:
+    """Verify as the settings say in this task of the cluster."""
+    strategy = tfdist.strategy(
+        settings.strategy, settings.devices, cluster=cluster, seed=settings.seed
+    )
+    keras.config.set_dtype_policy(settings.precision)
+    source = load(settings.dataset, settings.data_dir)
+    size = settings.global_batch(strategy.num_replicas_in_sync)
+    data, _ = batches(source, size, settings.seed, goes_on=True)
+    if not cluster.is_chief:
+        sys.stdout.write(f"tfdist: {cluster.task} takes part; the chief is {cluster.chief}\n")
+        sys.stdout.flush()
+    with _loss_of_tasks_told(current()):
+        return verify(
+            lambda: build(settings.model, source.input_shape, source.num_classes, settings.seed),
+            data,
+            strategy=strategy,
+            compile=lambda model: _compile(model, settings, source),
+            steps=settings.steps,
+            seed=settings.seed,
+        )
+
+
+def _compile(model: keras.Model, settings: VerifySettings, source: Source) -> None:
+    if source.num_classes is None:
+        raise UsageError(
+            f"{settings.dataset!r} gives no num_classes, from which the loss would follow, and "
+            f"{settings.model!r} returned a model that is not compiled: compile it in its function"
+        )
+    model.compile(
+        optimizer=optimizers.build(settings.optimizer, settings.learning_rate),
+        loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+        metrics=["accuracy"],
+    )
