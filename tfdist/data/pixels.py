@@ -21,10 +21,33 @@ def scaled(dataset: Any) -> Any:
     shapes = [leaf.shape for leaf in tf.nest.flatten(dataset.element_spec)]
     if not all(shape.is_fully_defined() for shape in shapes):
         return dataset.map(_scale, **parallel)
-    block = max(1, min(_MAX_BLOCK, _BLOCK_VALUES // max(1, prod(shapes[0]))))
-    blocks = dataset.batch(block).map(_scale, **parallel)
+    blocks = dataset.batch(_block(shapes[0])).map(_scale, **parallel)
     # The blocks hide the length that the dataset knew.
     return blocks.unbatch().apply(tf.data.experimental.assert_cardinality(dataset.cardinality()))
+
+
+def finished(x: Any, y: Any) -> tuple[Any, Any]:
+    """Return a stored batch as a model takes it.
+
+    Pixels (uint8, uint16) become float32 in [0, 1], other fractions float32, whole numbers in y
+    int64; other whole numbers in x, such as those of words, stay as they are.
+    """
+    import tensorflow as tf
+
+    return tf.nest.map_structure(_finished_x, x), tf.nest.map_structure(_finished_y, y)
+
+
+def block_of(batch_spec: Any) -> int:
+    """Return the number of examples that are best read in one call, from the spec of a batch."""
+    import tensorflow as tf
+
+    return _block(tf.nest.flatten(batch_spec)[0].shape[1:])
+
+
+def _block(shape: Any) -> int:
+    if not shape.is_fully_defined():
+        return 1
+    return max(1, min(_MAX_BLOCK, _BLOCK_VALUES // max(1, prod(shape))))
 
 
 def _scale(x: Any, *rest: Any) -> tuple[Any, ...]:
@@ -33,3 +56,17 @@ def _scale(x: Any, *rest: Any) -> tuple[Any, ...]:
     if x.dtype.is_integer:
         x = tf.cast(x, tf.float32) / x.dtype.max
     return (x, *rest)
+
+
+def _finished_x(x: Any) -> Any:
+    import tensorflow as tf
+
+    if x.dtype in (tf.uint8, tf.uint16):
+        return _scale(x)[0]
+    return tf.cast(x, tf.float32) if x.dtype.is_floating else x
+
+
+def _finished_y(y: Any) -> Any:
+    import tensorflow as tf
+
+    return tf.cast(y, tf.int64 if y.dtype.is_integer else tf.float32)

@@ -12,8 +12,8 @@ from tfdist.training import internals
 from tfdist.training.capture import teach_layers
 from tfdist.training.coordinator import Coordinated
 from tfdist.training.engine import Engine
+from tfdist.training.own_apply import teach_optimizers
 from tfdist.training.share import teach_keras
-from tfdist.training.step import teach_optimizers
 
 
 def distribute(model: keras.Model) -> keras.Model:

@@ -13,7 +13,8 @@ from tfdist.training.loop import Loop
 from tfdist.training.placement import place, place_optimizer
 from tfdist.training.predict import Predictor
 from tfdist.training.rehearsal import has_unbuilt_optimizers, rehearse
-from tfdist.training.step import Step, TestStep, TrainStep, is_own
+from tfdist.training.replica import TestStep, TrainStep, is_own
+from tfdist.training.step import Step
 
 
 class Engine:
@@ -125,9 +126,8 @@ class Engine:
         if self._results is None:
             self._results = tf.function(self.model.get_metrics_result)
         results = self.model.get_metrics_result() if self.model.run_eagerly else self._results()
-        step = self._steps.get(kind)
-        if step is not None and step.returned and set(step.returned) != set(results):
-            results = {name: step.logs.get(name, results.get(name)) for name in step.returned}
+        if kind in self._steps:
+            results = self._steps[kind].logs.with_metrics(results)
         return internals.pythonify_logs(results)
 
     def make_loop(self, step: Step) -> Any:

@@ -1,4 +1,4 @@
-"""The replica step: one step serves every strategy.
+"""One global batch, whatever is done with it: one way serves every strategy.
 
 Inside `strategy.run` each replica computes on its rows and changes nothing: it returns its addend
 of the global gradient and of every state. One sum over the replicas carries all of it. Outside, in
@@ -7,7 +7,7 @@ accumulation, averaging and loss scaling all see what one device would have seen
 """
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -17,8 +17,9 @@ import tensorflow as tf
 
 from tfdist.training import internals
 from tfdist.training.capture import Capture
+from tfdist.training.own_logs import OwnLogs
 from tfdist.training.parts import part
-from tfdist.training.share import NeedsOthersError, Share, computing, current
+from tfdist.training.share import NeedsOthersError, Share, computing
 from tfdist.training.state import State, collect, write
 from tfdist.transport import first, join, sum_replicas
 
@@ -42,8 +43,7 @@ class Step:
         self.remote = False  # whether another process than this counts the metrics
         self.jit = bool(model.jit_compile) and not model.run_eagerly
         self.state = State()
-        self.logs: dict[str, tf.Variable] = {}
-        self.returned: list[str] = []
+        self.logs = OwnLogs(model)
 
     def __call__(self, batch: Any) -> None:
         """Compute one global batch; writes weights, metrics and other state."""
@@ -107,28 +107,8 @@ class Step:
         counters = counters_of(self.model) if self.remote or share.replicas > 1 else set()
         with computing(share), Capture(share, counters, read) as capture:
             values, logs = self.replica(mine, share, capture)
-            values |= {"logs": self._keep_logs(logs, share, capture)}
+            values |= {"logs": self.logs.addends(logs, share, capture)}
         return values | collect(capture, counters, share, self.state)
-
-    def _keep_logs(self, logs: Any, share: Share, capture: Capture) -> list:
-        """Return the replica's addends of the logs of a step of the user's own.
-
-        What is the result of a metric that the step updated is left out: the metric knows it.
-        """
-        flat = _flatten(logs) if isinstance(logs, dict) else {}
-        self.returned = list(flat)
-        updated = {
-            name
-            for metric in self.model.metrics
-            if any(id(v) in capture.assigned for v in metric.variables)
-            for name in _metric_names(metric)
-        }
-        kept = {name: value for name, value in flat.items() if name not in updated}
-        for name in kept:
-            if name not in self.logs:
-                with tf.init_scope(), internals.outside_strategy():
-                    self.logs[name] = tf.Variable(0.0, trainable=False)
-        return [_log(share, kept[name]) for name in self.logs]
 
     def replica(self, batch: Any, share: Share, capture: Capture) -> tuple[dict, Any]:
         """Compute one replica's part: lists of values to be summed, and the logs."""
@@ -152,54 +132,7 @@ class Step:
         if sums.get("outputs") is not None:
             x, y, sample_weight = internals.unpack(batch)
             self.model.compute_metrics(x, y, sums["outputs"], sample_weight=sample_weight)
-        for variable, value in zip(self.logs.values(), sums["logs"], strict=True):
-            variable.assign(value)
-
-
-class TrainStep(Step):
-    """Trains on one global batch."""
-
-    variables: list
-
-    def replica(self, batch: Any, share: Share, capture: Capture) -> tuple[dict, Any]:
-        """Return the replica's addend of the gradient of the global loss."""
-        model = self.model
-        if not is_own(model, "train_step"):
-            return {"gradients": []}, model.train_step(batch)
-        with tf.GradientTape() as tape:
-            capture.watch(tape)
-            y_pred, loss = compute_loss(model, batch, share, training=True)
-            addend = model.optimizer.scale_loss(share.loss(loss))
-        weights = model.trainable_weights
-        gradients = tape.gradient(addend, [capture.leaf(v) for v in weights])
-        pairs = [(g, v) for g, v in zip(gradients, weights, strict=True) if g is not None]
-        self.variables = [v for _, v in pairs]
-        values, logs = self.metrics(batch, y_pred, share)
-        return values | {"gradients": [g for g, _ in pairs]}, logs
-
-    def write(self, sums: dict[str, Any]) -> None:
-        """Write the state, then apply the global gradient once."""
-        super().write(sums)
-        if sums["gradients"]:
-            internals.apply_once(self.model.optimizer, sums["gradients"], self.variables)
-
-
-class TestStep(Step):
-    """Evaluates one global batch."""
-
-    __test__ = False
-
-    def replica(self, batch: Any, share: Share, capture: Capture) -> tuple[dict, Any]:
-        """Return the increments of the metrics."""
-        if not is_own(self.model, "test_step"):
-            return {}, self.model.test_step(batch)
-        y_pred, _ = compute_loss(self.model, batch, share, training=False)
-        return self.metrics(batch, y_pred, share)
-
-
-def is_own(model: keras.Model, name: str) -> bool:
-    """Return whether a method of the model is the one that Keras gave it."""
-    return getattr(type(model), name) is getattr(internals.KerasTrainer, name)
+        self.logs.keep(sums["logs"])
 
 
 def counters_of(model: keras.Model) -> set[int]:
@@ -208,77 +141,8 @@ def counters_of(model: keras.Model) -> set[int]:
     return {id(v) for v in every if v.aggregation == "sum"}
 
 
-def compute_loss(model: keras.Model, batch: Any, share: Share, training: bool) -> tuple[Any, Any]:
-    """Return the outputs for a replica's part and the mean loss over its examples."""
-    x, y, sample_weight = internals.unpack(batch)
-    y_pred = forward(model, x, training)
-    loss = model._compute_loss(
-        x=x, y=y, y_pred=y_pred, sample_weight=sample_weight, training=training
-    )
-    model._loss_tracker.update_state(loss, sample_weight=share.rows)
-    return y_pred, loss
-
-
-def forward(model: keras.Model, x: Any, training: bool) -> Any:
-    """Call the model as Keras' own steps do."""
-    return model(x, training=training) if model._call_has_training_arg else model(x)
-
-
 def without_optionals(batch: Any) -> Any:
     """Return a batch with None where a part is absent."""
     return tf.nest.map_structure(
         lambda leaf: None if isinstance(leaf, tf.experimental.Optional) else leaf, batch
     )
-
-
-def _flatten(logs: dict) -> dict:
-    flat = {}
-    for name, value in logs.items():
-        flat.update(_flatten(value) if isinstance(value, dict) else {name: value})
-    return flat
-
-
-def _log(share: Share, value: Any) -> tf.Tensor:
-    value = tf.reduce_mean(tf.cast(value, tf.float32))
-    return tf.where(share.count > 0, value * share.weight, 0.0)
-
-
-def _metric_names(metric: keras.Metric) -> list[str]:
-    result = metric.result()
-    return list(_flatten(result)) if isinstance(result, dict) else [metric.name]
-
-
-def _apply_in_replica(
-    share: Share, original: Callable, optimizer: Any, grads: Any, trainable_variables: Any = None
-) -> None:
-    """Apply what a train_step of the user's own took of its part: once, summed, at its turn."""
-    share.need_others()
-    gradients = list(grads)
-    variables = list(trainable_variables or optimizer._trainable_variables)
-    if share.rehearsal is not None:
-        share.rehearsal.append((optimizer, variables))
-        return
-    pairs = [(g, v) for g, v in zip(gradients, variables, strict=True) if g is not None]
-    weighted = [_scale(g, share) for g, _ in pairs]
-    kept = [v for _, v in pairs]
-
-    def together(strategy: tf.distribute.Strategy, *addends: Any) -> None:
-        with computing(None), internals.outside_stateless_scope():
-            gradients = sum_replicas(strategy, list(addends))
-            with internals.outside_strategy():
-                internals.apply_once(optimizer, gradients, kept)
-
-    tf.distribute.get_replica_context().merge_call(together, args=tuple(weighted))
-
-
-def _scale(gradient: Any, share: Share) -> Any:
-    weight = tf.cast(share.weight, gradient.dtype)
-    if isinstance(gradient, tf.IndexedSlices):
-        return tf.IndexedSlices(gradient.values * weight, gradient.indices, gradient.dense_shape)
-    return gradient * weight
-
-
-def teach_optimizers() -> None:
-    """Make `optimizer.apply` inside a replica wait for all replicas and act on their sum."""
-    internals.intercept(internals.BaseOptimizer, "apply", current, _apply_in_replica)
-    internals.intercept(internals.LossScaleOptimizer, "apply", current, _apply_in_replica)

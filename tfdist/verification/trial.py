@@ -16,7 +16,7 @@ from tfdist.errors import UsageError
 from tfdist.factory.context import last
 from tfdist.training import distribute, internals
 from tfdist.training.engine import symbolic
-from tfdist.training.step import is_own
+from tfdist.training.replica import is_own
 from tfdist.verification.batches import Batches
 from tfdist.verification.chance import without_chance
 from tfdist.verification.gradient import record

@@ -1,4 +1,4 @@
-"""A line between all tasks that belongs to one place in the program; nothing on it waits for ever."""
+"""A line between all tasks, for one place in the program; nobody waits on it for ever."""
 
 from __future__ import annotations
 
