@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 _HOME = {
     "UsageError": "tfdist.errors",
     "StartAgainError": "tfdist.errors",
+    "Checkpoint": "tfdist.checkpoint",
     "strategy": "tfdist.factory",
     "distribute": "tfdist.training",
     "global_sum": "tfdist.training.own_step",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -106,7 +106,7 @@ class Case:
         by_design: Why several replicas do not give the numbers of one device.
         expect: Says what is wrong in a record that differs by design, given the reference.
         reference: Makes the case that plain Keras plays, for a number of replicas.
-        refused: What the refusal says, where the combination is refused.
+        refused: What the refusal says, for each strategy that refuses.
         strategies: Where it is played.
     """
 
@@ -124,5 +124,5 @@ class Case:
     by_design: str = ""
     expect: Callable[[Record, Record, int], list[str]] | None = None
     reference: Callable[[int], Case] | None = None
-    refused: str = ""
+    refused: Mapping[str, str] = field(default_factory=dict)
     strategies: tuple[str, ...] = ALL

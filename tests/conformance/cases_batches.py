@@ -82,13 +82,17 @@ def _steps(steps_per_epoch: int, epochs: int = 4) -> Callable[[], dict]:
     return lambda: {"steps_per_epoch": steps_per_epoch, "epochs": epochs}
 
 
+def _epochs(epochs: int) -> Callable[[], dict]:
+    return lambda: {"epochs": epochs}
+
+
 def _some_steps() -> dict:
     return _infinite() | {"steps": 5}
 
 
 CASES = (
-    _case("even batches", _arrays(96, 16)),
-    _case("uneven last batch", _arrays(91, 16), strategies=THREE),
+    _case("even batches", _arrays(96, 16), _epochs(4)),
+    _case("uneven last batch", _arrays(91, 16), _epochs(4), strategies=THREE),
     _case("last batch smaller than the number of replicas", _arrays(97, 16), strategies=THREE),
     _case("first batch odd", _of_known_length(15, 16, 16, 16, 16, 16, 2), strategies=THREE),
     _case("batch size smaller than the number of replicas", _arrays(23, 1)),

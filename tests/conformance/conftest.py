@@ -58,7 +58,9 @@ def groups(request: pytest.FixtureRequest) -> Iterator[dict[str, Group]]:
     names: dict[str, list[str]] = {}
     for item in request.session.items:
         asked = getattr(item, "callspec", None)
-        if asked is not None and not STRATEGIES[asked.params["strategy"]].is_local:
+        if asked is None or "case" not in asked.params:
+            continue
+        if not STRATEGIES[asked.params["strategy"]].is_local:
             names.setdefault(asked.params["strategy"], []).append(asked.params["case"].name)
     started = {strategy: Group(strategy, cases) for strategy, cases in names.items()}
     yield started

@@ -75,7 +75,7 @@ class Group:
                     if found is None:
                         return []
                     self._keep(case, found)
-                    if any(r.error.startswith("ended:") for r in found):
+                    if any(_spoils(record) for record in found):
                         return names[number + 1 :]
         return []
 
@@ -104,6 +104,11 @@ class Group:
         with self._changed:
             self._records[case] = found
             self._changed.notify_all()
+
+
+def _spoils(record: Record) -> bool:
+    """Whether the processes are of no use after a case: a failed collective aborts all others."""
+    return bool(record.error) and not record.error.startswith("UsageError")
 
 
 def _told(tasks: Sequence[Running]) -> str:

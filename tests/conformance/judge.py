@@ -10,6 +10,7 @@ from typing import Any
 from tests.conformance.case import Case
 from tests.conformance.compare import compare
 from tests.conformance.record import Record
+from tests.conformance.strategies import STRATEGIES
 
 
 @dataclass(frozen=True)
@@ -31,15 +32,14 @@ class Row:
         return asdict(self)
 
 
-def judge(case: Case, replicas: int, reference: Record, records: Sequence[Record]) -> Row:
+def judge(case: Case, strategy: str, reference: Record, records: Sequence[Record]) -> Row:
     """Compare what the tasks recorded with the reference, and with each other."""
     errors = [r.error for r in records if r.error]
-    if case.refused:
-        refused = len(errors) == len(records) and all(re.search(case.refused, e) for e in errors)
-        wrong = () if refused else (f"refused with {errors}, not with {case.refused!r}",)
-        return Row("refused" if refused else "fails", None, wrong)
+    if strategy in case.refused:
+        return _refusal(case.refused[strategy], [r.error for r in records])
     if errors:
         return Row("fails", None, tuple(errors))
+    replicas = STRATEGIES[strategy].replicas
     unlike = _unlike(records)
     if case.expect is not None and replicas > 1:
         wrong = (*case.expect(records[0], reference, replicas), *unlike)
@@ -48,6 +48,12 @@ def judge(case: Case, replicas: int, reference: Record, records: Sequence[Record
     wrong = (*difference.complaints(case.limits), *unlike)
     equal = "by design" if case.by_design and replicas > 1 else "equal"
     return Row("differs" if wrong else equal, difference.largest, wrong)
+
+
+def _refusal(wanted: str, errors: list[str]) -> Row:
+    if all(re.search(f"UsageError: .*{wanted}", error) for error in errors):
+        return Row("refused", None, ())
+    return Row("fails", None, (f"it ends with {errors}, not with the refusal {wanted!r}",))
 
 
 def _unlike(records: Sequence[Record]) -> list[str]:

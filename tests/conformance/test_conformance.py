@@ -32,6 +32,6 @@ def test_gives_the_numbers_of_one_device(
     else:
         records = groups[strategy].records(case.name, _WAIT_SECONDS)
     expected = reference(case.name, played.replicas)
-    row = judge(case, played.replicas, expected, records)
+    row = judge(case, strategy, expected, records)
     found[case.name, strategy] = row
     assert not row.wrong, "\n".join(row.wrong)

@@ -21,7 +21,6 @@ def build():
     h = keras.layers.Dense(24)(keras.layers.Concatenate()([x, met]))
     h = keras.layers.BatchNormalization(synchronized=True)(h)
     h = keras.layers.Dense(16, activation="tanh", dtype="float64")(h)
-    h = keras.layers.Dense(16, activation="tanh", dtype="mixed_bfloat16")(h)
     return keras.Model([x, words], keras.layers.Dense(3, dtype="float32")(h))
 
 random = np.random.default_rng(0)

@@ -2,6 +2,7 @@
 
 from tfdist import names  # Known by this name here before it moved.
 from tfdist.data.loading import load
+from tfdist.data.reading import Reading
 from tfdist.data.source import Source
 
-__all__ = ["Source", "load", "names"]
+__all__ = ["Reading", "Source", "load", "names"]

@@ -1,12 +1,10 @@
-"""Which examples cannot be read, and how many of them are too many?"""
+"""How many examples cannot be read, and how many are too many?"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any
 
 from absl import logging
 
@@ -35,7 +33,7 @@ class BadExamples:
             UsageError: there are more than `most`.
         """
         with self._lock:
-            if where in self.reasons:
+            if self.refusal is None and where in self.reasons:
                 return
             self.reasons[where] = reason
             count = len(self.reasons)
@@ -62,57 +60,3 @@ class BadExamples:
             if self.refusal is None:
                 raise
             raise self.refusal from error
-
-
-def lenient(
-    read_one: Callable[[Any], Any], where: Callable[[int], str], bad: BadExamples
-) -> Callable[[Any], Any]:
-    """Return the function, for graphs, that reads the examples of a vector of numbers, as a batch.
-
-    Args:
-        read_one: in a graph, from one number to its example; it may fail.
-        where: the name of the file or record of a number.
-        bad: counts the examples that are left out because `read_one` fails.
-    """
-    import tensorflow as tf
-
-    def report(numbers: Any, found: Any) -> None:
-        for number in sorted(set(numbers.tolist()) - set(found.tolist())):
-            bad.add(where(number), _reason(read_one, number))
-
-    def read(numbers: Any) -> Any:
-        found, batch = _those_that_succeed(read_one, numbers)
-        check = tf.cond(
-            tf.size(found) < tf.size(numbers),
-            lambda: tf.numpy_function(report, [numbers, found], []),
-            tf.no_op,
-        )
-        with tf.control_dependencies([check]):
-            return tf.nest.map_structure(tf.identity, batch)
-
-    return read
-
-
-def _those_that_succeed(read_one: Callable[[Any], Any], numbers: Any) -> tuple[Any, Any]:
-    """The numbers whose examples can be read, and these examples as a batch."""
-    import tensorflow as tf
-
-    # Only a dataset goes on after an error, and costs less than a call into Python.
-    single = tf.data.Dataset.from_tensor_slices(numbers).map(lambda n: (n, read_one(n)))
-    most = tf.maximum(tf.size(numbers, tf.int64), 1)
-    batch = single.ignore_errors().batch(most)
-    none = tf.nest.map_structure(
-        lambda spec: tf.zeros([0, *spec.shape], spec.dtype), single.element_spec
-    )
-    return batch.concatenate(tf.data.Dataset.from_tensors(none)).take(1).get_single_element()
-
-
-def _reason(read_one: Callable[[Any], Any], number: int) -> str:
-    import tensorflow as tf
-
-    try:
-        read_one(tf.constant(number, tf.int64))
-    except Exception as error:  # Whatever it was, it is what is to be told.
-        text = re.sub(r"\{\{.*?\}\}|\[Op:.*?\]", "", str(error)).strip()
-        return re.split(r"\. |\n", text)[0].rstrip(". ") or type(error).__name__
-    return "it could not be read the first time"

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from tfdist.data import reader
-from tfdist.data.bad import BadExamples, lenient
+from tfdist.data.bad import BadExamples
+from tfdist.data.identity import of_files
 from tfdist.data.images import SUFFIXES, decoded
+from tfdist.data.lenient import lenient
 from tfdist.data.reader import Reader, hold_out
 from tfdist.data.reading import Reading
 from tfdist.data.source import Source
@@ -75,9 +77,7 @@ def _refuse_new_classes(root: Path, classes: Sequence[str]) -> None:
 
 
 def _files(root: Path, classes: Sequence[str]) -> Files:
-    found = [
-        (path, number) for number, name in enumerate(classes) for path in _images(root / name)
-    ]
+    found = [(path, number) for number, name in enumerate(classes) for path in _images(root / name)]
     if not found:
         raise UsageError(
             f"the folders of {root} hold no images ({', '.join(sorted(SUFFIXES))}): {_LAYOUT}"
@@ -87,7 +87,7 @@ def _files(root: Path, classes: Sequence[str]) -> Files:
 
 def _images(folder: Path) -> Iterator[str]:
     """The images in a folder and its subfolders, in an order that is the same on every machine."""
-    for parent, folders, names in os.walk(folder, followlinks=True):
+    for parent, folders, names in os.walk(folder):
         folders.sort()
         for name in sorted(names):
             if os.path.splitext(name)[1].lower() in SUFFIXES and not name.startswith("."):
@@ -101,24 +101,16 @@ def _reader(files: Files, reading: Reading, bad: BadExamples) -> Reader:
     with tf.device("CPU:0"):
         all_paths, all_labels = tf.constant(paths), tf.constant(labels, tf.int64)
 
-    def read_one(number: Any) -> tuple[Any, Any]:
-        encoded = tf.io.read_file(all_paths[number])
-        return decoded(encoded, reading.image_size, reading.channels), all_labels[number]
+    def fetch(numbers: Any) -> tuple[Any, Any]:
+        return tf.gather(all_paths, numbers), tf.gather(all_labels, numbers)
+
+    def parse(file: tuple[Any, Any]) -> tuple[Any, Any]:
+        path, label = file
+        return decoded(tf.io.read_file(path), reading.image_size, reading.channels), label
 
     return Reader(
         examples=len(paths),
-        read=lenient(read_one, paths.__getitem__, bad),
+        read=lenient(fetch, parse, paths.__getitem__, bad),
         may_lose=reading.max_bad_examples,
-        identity=f"{reading.image_size} {reading.channels} {_fingerprint(paths)}",
+        identity=lambda: f"{reading.image_size} {reading.channels} {of_files(paths)}",
     )
-
-
-def _fingerprint(paths: Sequence[str]) -> str:
-    """Text that changes when a file is added, removed or changed."""
-    import hashlib
-
-    total = hashlib.sha256()
-    for path in paths:
-        status = os.stat(path)
-        total.update(f"{path} {status.st_size} {status.st_mtime_ns}\n".encode())
-    return total.hexdigest()

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".gif"})
-_JPEG_REDUCTIONS = (1, 2, 4, 8)  # What the JPEG decoder can do in the frequency domain, for free.
+_JPEG_REDUCTIONS = (1, 2, 4, 8)  # What the JPEG decoder does in the frequency domain, for free.
 
 
 def decoded(encoded: Any, size: tuple[int, int], channels: int) -> Any:
     """Return the pixels of a JPEG, PNG, BMP or GIF (its first frame), in a graph.
-
-    Resized bilinearly, each pixel from all that it covers, without regard to the aspect ratio.
 
     Args:
         encoded: scalar of type string, the bytes of the file.
@@ -29,38 +27,41 @@ def decoded(encoded: Any, size: tuple[int, int], channels: int) -> Any:
         lambda: tf.io.decode_image(encoded, channels=3, expand_animations=False),
     )
     pixels.set_shape([None, None, 3])
-    pixels = _resized(pixels, size)
+    pixels = resized(pixels, size)
     return tf.image.rgb_to_grayscale(pixels) if channels == 1 else pixels
 
 
-def _jpeg(encoded: Any, size: tuple[int, int]) -> Any:
-    """Decode at the smallest reduction that still has `size` pixels."""
+def resized(pixels: Any, size: tuple[int, int]) -> Any:
+    """Return an image of uint8 in another size, in a graph, without regard to its aspect ratio.
+
+    Bilinear; each pixel is made from all those that it covers.
+    """
     import tensorflow as tf
 
-    shape = tf.io.extract_jpeg_shape(encoded)
-    room = tf.reduce_min(shape[:2] // tf.constant(size))
+    height, width = tf.shape(pixels)[0], tf.shape(pixels)[1]
+    # Beyond a half, plain interpolation would skip pixels; before, averaging only costs time.
+    skips = tf.logical_or(height > 2 * size[0], width > 2 * size[1])
+    fits = tf.logical_and(tf.equal(height, size[0]), tf.equal(width, size[1]))
+    branches = [
+        lambda: pixels,
+        lambda: _rounded(tf.image.resize(pixels, size)),
+        lambda: _rounded(tf.image.resize(pixels, size, antialias=True)),
+    ]
+    chosen = tf.switch_case(tf.where(fits, 0, tf.where(skips, 2, 1)), branches)
+    return tf.ensure_shape(chosen, [*size, pixels.shape[2]])
+
+
+def _jpeg(encoded: Any, size: tuple[int, int]) -> Any:
+    """Decode at the strongest reduction that still has `size` pixels."""
+    import tensorflow as tf
+
+    room = tf.reduce_min(tf.io.extract_jpeg_shape(encoded)[:2] // tf.constant(size))
     branches = [
         lambda ratio=ratio: tf.io.decode_jpeg(encoded, channels=3, ratio=ratio)
         for ratio in _JPEG_REDUCTIONS
     ]
     fits = tf.constant(_JPEG_REDUCTIONS[1:]) <= room
     return tf.switch_case(tf.reduce_sum(tf.cast(fits, tf.int32)), branches)
-
-
-def _resized(pixels: Any, size: tuple[int, int]) -> Any:
-    import tensorflow as tf
-
-    height, width = tf.shape(pixels)[0], tf.shape(pixels)[1]
-    # Beyond a half, bilinear interpolation would skip pixels; before, averaging only costs time.
-    skips = tf.logical_or(height > 2 * size[0], width > 2 * size[1])
-    fits = tf.logical_and(tf.equal(height, size[0]), tf.equal(width, size[1]))
-    branch = tf.where(fits, 0, tf.where(skips, 2, 1))
-    branches = [
-        lambda: pixels,
-        lambda: _rounded(tf.image.resize(pixels, size)),
-        lambda: _rounded(tf.image.resize(pixels, size, antialias=True)),
-    ]
-    return tf.ensure_shape(tf.switch_case(branch, branches), [*size, 3])
 
 
 def _rounded(values: Any) -> Any:

@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 
 from tfdist import names
+from tfdist.data.reading import Reading
 from tfdist.data.source import Source, described
 
+# One module each, with a function load(what follows the colon, reading).
+KINDS = ("folder", "tfrecord", "npz", "npy")
 
-def load(name: str, data_dir: str | None = None) -> Source:
+
+def load(name: str, data_dir: str | None = None, reading: Reading | None = None) -> Source:
     """Load a dataset by its name; what is not on the machine is fetched and prepared first.
 
     Args:
         name: "digits", shipped with tfdist; any name of TensorFlow Datasets, such as "mnist" or
-            "emnist/letters"; or "module:function", a function of your own.
+            "emnist/letters"; "folder:PATH", "tfrecord:GLOB", "npz:FILE" or "npy:FOLDER", files on
+            this machine; or "module:function", a function of your own.
         data_dir: folder of prepared datasets, that of TensorFlow Datasets by default.
+        reading: how files are turned into examples.
 
     Raises:
-        UsageError: the name is unknown, the dataset cannot be fetched or written, or its examples
-            are not numbers.
+        UsageError: the name is unknown, the dataset cannot be read, fetched or written, or its
+            examples are not numbers.
         StartAgainError: another process prepares the dataset and does not end.
     """
+    kind, _, what = name.partition(":")
+    if kind in KINDS and what:
+        return described(import_module(f"tfdist.data.{kind}").load(what, reading or Reading()))
     if data_dir is not None:
         data_dir = os.path.expanduser(data_dir)  # A shell leaves --data_dir=~/data as it is.
     if names.is_function(name):

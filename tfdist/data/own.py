@@ -9,7 +9,8 @@ from tfdist import names
 from tfdist.data.source import Source
 from tfdist.errors import UsageError
 
-_KEYS = tuple(field.name for field in fields(Source) if field.name != "name")
+_OURS = {"name", "train_reader", "validation_reader", "bad"}
+_KEYS = tuple(field.name for field in fields(Source) if field.name not in _OURS)
 
 
 def load(name: str, data_dir: str | None) -> Source:

@@ -26,14 +26,15 @@ def scaled(dataset: Any) -> Any:
     return blocks.unbatch().apply(tf.data.experimental.assert_cardinality(dataset.cardinality()))
 
 
-def finished(x: Any, y: Any) -> tuple[Any, Any]:
-    """Return a stored batch as a model takes it.
+def finished(batch: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Return a stored batch (x, y) as a model takes it, in a graph.
 
-    Pixels (uint8, uint16) become float32 in [0, 1], other fractions float32, whole numbers in y
-    int64; other whole numbers in x, such as those of words, stay as they are.
+    Pixels (uint8, uint16) become float32 in [0, 1], fractions and truths float32, whole numbers in
+    y int64; other whole numbers in x, such as those of words, stay as they are.
     """
     import tensorflow as tf
 
+    x, y = batch
     return tf.nest.map_structure(_finished_x, x), tf.nest.map_structure(_finished_y, y)
 
 
@@ -63,7 +64,7 @@ def _finished_x(x: Any) -> Any:
 
     if x.dtype in (tf.uint8, tf.uint16):
         return _scale(x)[0]
-    return tf.cast(x, tf.float32) if x.dtype.is_floating else x
+    return tf.cast(x, tf.float32) if x.dtype.is_floating or x.dtype.is_bool else x
 
 
 def _finished_y(y: Any) -> Any:

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from tfdist.data.identity import of_numbers
 from tfdist.data.permutation import permutation
 from tfdist.data.pixels import block_of, finished
 from tfdist.data.source import Source
 
-_HOLD_OUT_SEED = 0  # Of no run: what is held out is held out from every run.
+_HOLD_OUT_SEED = 2**32  # Of no run: what is held out is held out from every run.
 
 
 @dataclass(frozen=True)
@@ -21,22 +22,22 @@ class Reader:
 
     Attributes:
         examples: how many there are.
-        read: in a graph, from a vector of int64 numbers to a batch (x, y) of these examples as they
-            are stored. Those that cannot be read are left out.
+        read: in a graph, from a vector of int64 numbers to a batch, such as (x, y), of these
+            examples as they are stored. Those that cannot be read are left out.
         finish: in a graph, from such a batch to the one that a model takes.
         may_lose: how many examples can be left out at the most.
-        identity: what the stored examples depend on, as text; it names a copy of them.
+        identity: gives what the stored examples depend on, as text, to name a copy of them.
     """
 
     examples: int
-    read: Callable[[Any], tuple[Any, Any]]
-    finish: Callable[..., tuple[Any, Any]] = finished
+    read: Callable[[Any], Any]
+    finish: Callable[[Any], Any] = finished
     may_lose: int = 0
-    identity: str = ""
+    identity: Callable[[], str] = str
 
-    def batch(self, numbers: Any) -> tuple[Any, Any]:
+    def batch(self, numbers: Any) -> Any:
         """Return the batch of the examples with these numbers, in a graph."""
-        return self.finish(*self.read(numbers))
+        return self.finish(self.read(numbers))
 
     def chosen(self, numbers: np.ndarray) -> Reader:
         """Return the reader of these examples alone, numbered in this order."""
@@ -48,7 +49,7 @@ class Reader:
             self,
             examples=len(numbers),
             read=lambda places: self.read(tf.gather(table, places)),
-            identity=f"{self.identity} of {len(numbers)}",
+            identity=lambda: f"{self.identity()} {of_numbers(numbers)}",
         )
 
     def dataset(self) -> Any:

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import tensorflow as tf
 
+    from tfdist.data.bad import BadExamples
+    from tfdist.data.reader import Reader
+
 
 @dataclass(frozen=True)
 class Source:
@@ -22,6 +25,10 @@ class Source:
     num_classes: int | None = None  # None when y is not a class.
     licence: str = ""
     origin: str = ""  # Where the data comes from: a homepage or a citation.
+    class_names: tuple[str, ...] = ()  # By the number of the class, where they are known.
+    train_reader: Reader | None = None  # The same examples by their numbers, where they have some.
+    validation_reader: Reader | None = None
+    bad: BadExamples | None = None  # What was left out because it could not be read.
 
 
 def described(source: Source) -> Source:

@@ -1,89 +1,170 @@
-"""One task as a process that cannot outlive its launcher."""
+"""One task as the launcher sees it: a keeper on the task's host, and through it the task."""
 
 import contextlib
-import ctypes
+import json
 import os
-import signal
+import select
 import subprocess
-import sys
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NoReturn
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from tfdist.cluster import Task
+from tfdist.cluster.addresses import join_address
+from tfdist.errors import StartAgainError
+from tfdist.launch import keeper
+from tfdist.launch.hosts import Host
+from tfdist.launch.signals import Signals
 
-_PR_SET_PDEATHSIG = 1  # prctl(2)
-_libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+_OFFER_SECONDS = 60
+_BEAT_SECONDS = 5
+_KILL_SECONDS = 5
+_LAST_SIGNAL = 64
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a keeper runs.
+
+    Attributes:
+        command: The program and its arguments.
+        folder: The working directory.
+        variables: What its environment has beside, or instead of, that of its host.
+        without: The beginnings of names of variables that it does not have.
+        grace_seconds: Between SIGTERM and SIGKILL when the launcher is gone.
+        silence_seconds: How long the launcher may be silent before it counts as gone.
+        is_remote: Whether only an exit code reaches the launcher.
+    """
+
+    command: Sequence[str]
+    folder: str
+    variables: dict[str, str]
+    without: Sequence[str] = field(default=())
+    grace_seconds: float = 10
+    silence_seconds: float | None = None
+    is_remote: bool = False
 
 
 class Process:
-    """A task that runs, with all that it starts.
+    """A task with all that it starts, on this machine or on another.
 
     Args:
         task: Which one.
-        command: The program and its arguments.
-        env: All variables of its environment.
+        host: Where it runs; its `address`, once known, is that of the task in the cluster.
+        port: The one that it shall have; None for any that is free there.
     """
 
-    def __init__(self, task: Task, command: Sequence[str], env: Mapping[str, str]) -> None:
+    def __init__(self, task: Task, host: Host, port: int | None = None) -> None:
         self.task = task
-        self._child: subprocess.Popen[bytes] = subprocess.Popen(
-            command,
-            env=env,
-            stdin=subprocess.DEVNULL,
+        self.host = host
+        self.address: str | None = None
+        self._port = port
+        self._last_beat = time.monotonic()
+        self._keeper: subprocess.Popen[bytes] = subprocess.Popen(
+            host.keeper,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            start_new_session=True,  # a group of its own, to be ended as a whole
-            preexec_fn=_die_with_launcher,
+            start_new_session=True,  # Ctrl-C is the launcher's, who tells the keeper
         )
-        pipes = {"stdout": self._child.stdout, "stderr": self._child.stderr}
+        pipes = {"stdout": self._keeper.stdout, "stderr": self._keeper.stderr}
         self.pipes = {name: pipe.fileno() for name, pipe in pipes.items() if pipe is not None}
+        self._tell(host.greeting + _line({"port": port}))
+
+    def offer(self, signals: Signals) -> int:
+        """Hold a port for the task on its host, and return the number of cores there.
+
+        Raises:
+            StartAgainError: the host cannot be reached, or the port is not free there.
+        """
+        said, deadline = b"", time.monotonic() + _OFFER_SECONDS
+        while time.monotonic() < deadline:
+            signals.end_as_asked()
+            *lines, _ = said.split(b"\n")
+            for line in lines:
+                if line.startswith(keeper.MARK.encode()):
+                    return self._checked(json.loads(line[len(keeper.MARK) :]))
+            if select.select([self.pipes["stdout"]], [], [], 0.1)[0]:
+                chunk = os.read(self.pipes["stdout"], 65_536)
+                if not chunk:
+                    break
+                said += chunk
+        raise StartAgainError(self._no_answer())
+
+    def start(self, order: Order) -> None:
+        """Start the task."""
+        self._tell(_line(asdict(order)))
+        if self._keeper.stdin is not None:
+            os.set_blocking(self._keeper.stdin.fileno(), False)  # a dead network must not hold us
 
     @property
     def code(self) -> int | None:
         """Its exit code, negative for a signal; None while it runs."""
-        return self._child.poll()
+        code = self._keeper.poll()
+        if code is not None and self.host.is_remote and 128 < code <= 128 + _LAST_SIGNAL:
+            return 128 - code
+        return code
+
+    def beat(self) -> None:
+        """Tell the keeper, from time to time, that the launcher is there."""
+        if time.monotonic() > self._last_beat + _BEAT_SECONDS:
+            self._last_beat = time.monotonic()
+            self._tell(keeper.BEAT)
 
     def ask_to_end(self) -> None:
         """Send SIGTERM, which TensorFlow may be deaf to."""
-        self._signal(signal.SIGTERM)
+        self._tell(keeper.TERMINATE)
 
     def kill(self) -> None:
-        """End it, if it still runs, and wait until it has ended."""
-        self._signal(signal.SIGKILL)
-        self._child.wait()
+        """Send SIGKILL; `wait` waits for the end."""
+        self._tell(keeper.KILL)
+
+    def wait(self) -> None:
+        """Wait until it has ended; the keeper as well, or it is killed."""
+        if self._keeper.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._keeper.stdin.close()  # a keeper without an order ends now
+        try:
+            self._keeper.wait(_KILL_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._keeper.kill()
+            self._keeper.wait()
 
     def close(self) -> None:
         """Close its output."""
-        for pipe in (self._child.stdout, self._child.stderr):
+        for pipe in (self._keeper.stdout, self._keeper.stderr):
             if pipe is not None:
                 pipe.close()
 
-    def _signal(self, number: int) -> None:
-        if self.code is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._child.pid, number)
+    def _tell(self, words: bytes) -> None:
+        if self._keeper.stdin is None or self._keeper.stdin.closed:
+            return
+        left = words
+        with contextlib.suppress(BrokenPipeError, BlockingIOError):
+            while left:
+                left = left[os.write(self._keeper.stdin.fileno(), left) :]
+
+    def _checked(self, offer: dict[str, Any]) -> int:
+        if offer["port"] is None:
+            which = f"its port {self._port}" if self._port else "any of the ports 20000 to 31999"
+            raise StartAgainError(
+                f"{self.task} cannot have {which} on {self.host}: it is taken; end what holds it, "
+                "or choose another --base_port"
+            )
+        self.address = join_address(self.host.address, offer["port"])
+        return offer["cores"]
+
+    def _no_answer(self) -> str:
+        self._keeper.kill()
+        assert self._keeper.stderr is not None
+        words = self._keeper.stderr.read().decode(errors="replace").split("\n")
+        last = next((word.strip() for word in reversed(words) if word.strip()), "no answer")
+        return (
+            f"{self.task} cannot be started on {self.host} ({last}): try "
+            f"`{' '.join(self.host.login)} true`, which must work without a question"
+        )
 
 
-@contextlib.contextmanager
-def ended_by_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP unwind this process as SIGINT does, so that it ends its tasks."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # Only the main thread may change what signals do.
-        return
-    before = {number: signal.signal(number, _end) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _end(number: int, frame: object) -> NoReturn:
-    raise SystemExit(128 + number)
-
-
-def _die_with_launcher() -> None:
-    # For a launcher that is killed and can end nobody. Linux has it, other systems do not.
-    if _libc is not None:
-        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+def _line(content: dict[str, Any]) -> bytes:
+    return json.dumps(content).encode() + b"\n"

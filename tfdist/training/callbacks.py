@@ -8,6 +8,9 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from tfdist.training.between import BetweenCalls
+
+_MANY = 1 << 30
 _BAR_SECONDS = 0.25  # how often a progress bar is drawn
 _EVERY_BATCH = {
     "train": ("on_batch_begin", "on_batch_end", "on_train_batch_begin", "on_train_batch_end"),
@@ -103,6 +106,32 @@ class Callbacks:
             steps=steps,
             model=engine.model,
         )
+        self._list.callbacks.sort(key=lambda callback: isinstance(callback, BetweenCalls))
+        for callback in self._between:
+            callback.engine, callback.all = engine, self._list.callbacks
+
+    @property
+    def _between(self) -> list[BetweenCalls]:
+        return [c for c in self._list.callbacks if isinstance(c, BetweenCalls)]
+
+    def start(self, feed: Any, epoch: int) -> tuple[int, int]:
+        """Return the epoch and the step in it to begin with; let the data begin there."""
+        for each in self._between:
+            if each.start is not None:
+                if each.skips_data:
+                    feed.skip(*each.start)
+                return each.start
+        return self._engine.model._initial_epoch or epoch, 0
+
+    def limit(self, kind: str, done: int) -> int:
+        """Return how many steps may follow before a callback between calls is told."""
+        limits = [each.limit(done) for each in self._between if kind == "train"]
+        return min(limits, default=_MANY)
+
+    def pause(self, kind: str, done: int) -> None:
+        """Tell the callbacks between calls of the steps done."""
+        for each in self._between:
+            each.pause(kind, done)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._list, name)

@@ -6,7 +6,6 @@ once even when a worker dies and its step is run again on another.
 """
 
 from collections import deque
-from collections.abc import Iterator
 from typing import Any
 
 import keras
@@ -34,23 +33,38 @@ class Dealer:
         self._coordinator = coordinator
         self._ahead = ahead
         self._function = tf.function(step.on_worker, autograph=False, reduce_retracing=True)
+        self._of_spec: dict[str, Any] = {}
         self._pending: deque = deque()
 
-    def __call__(self, iterator: Iterator, at_most: int) -> int:
+    def __call__(self, iterator: Any, at_most: int) -> int:
         """Deal out up to `at_most` batches; return how many, 0 when there are no more."""
+        function = self._traced_for(iterator.element_spec)
         done = 0
         while done < min(at_most, self._ahead):
             batch = next(iterator, None)
             if batch is None:
                 break
-            self.one(batch)
+            self._deal(function, batch)
             done += 1
         return done
 
     def one(self, batch: Any) -> None:
-        """Deal out one batch."""
+        """Deal out one batch that was given by hand."""
+        self._deal(self._function, batch)
+
+    def _traced_for(self, spec: Any) -> Any:
+        """Return the step for batches of any size, as a loop over the iterator would trace it."""
+        if not all(hasattr(leaf, "shape") for leaf in tf.nest.flatten(spec)):
+            return self._function
+        if repr(spec) not in self._of_spec:
+            self._of_spec[repr(spec)] = tf.function(
+                self._step.on_worker, autograph=False, input_signature=[spec]
+            )
+        return self._of_spec[repr(spec)]
+
+    def _deal(self, function: Any, batch: Any) -> None:
         batch = without_optionals(batch)
-        result = self._coordinator.schedule(self._function, args=(batch,))
+        result = self._coordinator.schedule(function, args=(batch,))
         self._pending.append((batch, result))
         if len(self._pending) > self._ahead:
             self._count()

@@ -130,6 +130,11 @@ class Engine:
             results = self._steps[kind].logs.with_metrics(results)
         return internals.pythonify_logs(results)
 
+    def settle(self) -> None:
+        """Wait until every step that was asked for is computed and counted."""
+        for loop in self._loops.values():
+            loop.settle()
+
     def make_loop(self, step: Step) -> Any:
         """Return what runs a step."""
         return Loop(step, eager=bool(self.model.run_eagerly), agree=self._agreement.seconds)

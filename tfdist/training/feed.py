@@ -40,6 +40,7 @@ class Feed:
         self._iterator: Iterator | None = None
         self._known = self._adapter.num_batches
         self._seen = 0
+        self._skip = 0
 
     @property
     def element_spec(self) -> Any:
@@ -57,7 +58,21 @@ class Feed:
         if self._iterator is None or self._given_steps is None:
             self._iterator = iter(self._dataset)
             self._seen = 0
+        self._skip, skip = 0, self._skip
+        for _ in range(skip):
+            next(self._iterator, None)
         return self._iterator
+
+    def skip(self, epochs: int, steps: int) -> None:
+        """Go to where so many epochs, and steps of the next one, have been read."""
+        for _ in range(epochs):
+            iterator, read = self.epoch(), 0
+            if self._given_steps is not None:
+                read = sum(next(iterator, None) is not None for _ in range(self._given_steps))
+                self.end(read, read < self._given_steps)
+            else:
+                self._adapter.on_epoch_end()  # an epoch that nobody reads costs nothing
+        self._skip = steps
 
     def rewind(self) -> None:
         """Let the next epoch begin at the beginning, as every evaluation does."""

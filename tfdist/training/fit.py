@@ -61,10 +61,12 @@ def fit(
     hooks = Callbacks(engine, callbacks, verbose=verbose, epochs=epochs, steps=feed.steps)
     hooks.on_train_begin()
     logs: dict = {}
-    for epoch in range(model._initial_epoch or initial_epoch, epochs):
+    first, done = hooks.start(feed, initial_epoch)
+    for epoch in range(first, epochs):
         model.reset_metrics()
         hooks.on_epoch_begin(epoch)
-        _epoch(engine, feed, "train", hooks)
+        _epoch(engine, feed, "train", hooks, done)
+        done = 0
         logs = engine.logs("train")
         if validation is not None and model._should_eval(epoch, validation_freq):
             logs |= {f"val_{k}": v for k, v in _evaluate(engine, validation, hooks).items()}
@@ -157,25 +159,29 @@ def predict_on_batch(engine: Any, x: Any) -> Any:
     return tf.nest.map_structure(lambda part: _concatenate((part,)), engine.predict(batch))
 
 
-def _epoch(engine: Any, feed: Feed, kind: str, hooks: Callbacks) -> None:
+def _epoch(engine: Any, feed: Feed, kind: str, hooks: Callbacks, done: int = 0) -> None:
     """Run one epoch; callbacks that look at batches are called around each call of steps."""
     run = engine.train if kind == "train" else engine.test
     iterator, steps, every = feed.epoch(), feed.steps or _MANY, hooks.every(kind)
-    done, whole, stop = 0, False, False
+    whole = stop = False
     while done < steps and not whole and not stop:
-        size = min(every or _MANY, steps - done)
+        size = min(every or hooks.limit(kind, done), steps - done)
         if every:
             hooks.batch_begin(kind, done)
-        ran = _run(run, iterator, size, lambda n, done=done: hooks.tick(kind, done + n - 1))
-        whole, done = ran < size, done + ran
+        ran = _run(
+            run, iterator, size, bool(every), lambda n, done=done: hooks.tick(kind, done + n - 1)
+        )
+        whole, done = (ran < size if every else not ran), done + ran
         if every and ran:
             hooks.batch_end(kind, done - 1)
             stop = engine.agree_to_stop(engine.asked_to_stop(kind))
+        if ran:
+            hooks.pause(kind, done)
     feed.end(done, whole or done == steps)
 
 
-def _run(run: Any, iterator: Any, steps: int, tick: Any) -> int:
-    """Run exactly `steps` steps unless the data ends."""
+def _run(run: Any, iterator: Any, steps: int, exactly: bool, tick: Any) -> int:
+    """Run up to `steps` steps in one call, or exactly so many unless the data ends."""
     done = 0
     while done < steps:
         ran = run(iterator, steps - done)
@@ -183,6 +189,8 @@ def _run(run: Any, iterator: Any, steps: int, tick: Any) -> int:
             break
         done += ran
         tick(done)
+        if not exactly:
+            break
     return done
 
 

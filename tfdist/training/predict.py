@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from tfdist.training.parts import part
 from tfdist.training.step import without_optionals
-from tfdist.transport import join
+from tfdist.transport import join_replicas
 
 
 class Predictor:
@@ -29,7 +29,7 @@ class Predictor:
     def _predict(self, batch: Any) -> Any:
         batch = without_optionals(batch)
         outputs = self._strategy.run(self._replica, (batch,))
-        return tf.nest.map_structure(partial(join, self._strategy), outputs)
+        return tf.nest.map_structure(partial(join_replicas, self._strategy), outputs)
 
     @tf.autograph.experimental.do_not_convert
     def _replica(self, batch: Any) -> Any:

@@ -21,7 +21,7 @@ from tfdist.training.own_logs import OwnLogs
 from tfdist.training.parts import part
 from tfdist.training.share import NeedsOthersError, Share, computing
 from tfdist.training.state import State, collect, write
-from tfdist.transport import first, join, sum_replicas
+from tfdist.transport import first, join_replicas, sum_replicas
 
 
 class Step:
@@ -64,7 +64,7 @@ class Step:
         outputs = self.strategy.run(self._run_replica, (batch,))
         whole = outputs.pop("outputs", None)
         if whole is not None:
-            whole = tf.nest.map_structure(partial(join, self.strategy), whole)
+            whole = tf.nest.map_structure(partial(join_replicas, self.strategy), whole)
         equal = [first(self.strategy, v) for v in outputs.pop("equal")]
         names = sorted(outputs)
         flat = sum_replicas(self.strategy, [v for name in names for v in outputs[name]])

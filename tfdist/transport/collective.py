@@ -1,21 +1,77 @@
 """The sum over tasks by TensorFlow's own means: RING or NCCL."""
 
+import itertools
 from typing import Any
 
 import tensorflow as tf
 
-from tfdist.transport.replicas import first
+from tfdist.transport.replicas import add, first, join
+
+_GATHERS = 7_919_000  # the key of our group of tasks, apart from those that TensorFlow counts up
+_SIZES = 1 << 20  # keys kept for the sizes of one gather
+_number = itertools.count(1)
 
 
 def sum_tasks(strategy: tf.distribute.Strategy, values: list) -> list:
-    """Return the sum over all replicas; one collective carries all values of a type."""
+    """Return the sum over all replicas; one collective carries all dense values of a type."""
     with tf.device(strategy.extended.worker_devices[0]):
         # TensorFlow packs values into one collective only when each says where it is.
-        placed = [v if isinstance(v, tf.distribute.DistributedValues) else _here(v) for v in values]
+        placed = [_placed(v) for v in values if not _is_sparse(strategy, v)]
     pairs = [(v, v) for v in placed]
-    reduced = strategy.extended.batch_reduce_to(tf.distribute.ReduceOp.SUM, pairs)
-    return [first(strategy, v) for v in reduced]
+    reduced = strategy.extended.batch_reduce_to(tf.distribute.ReduceOp.SUM, pairs) if pairs else []
+    dense = iter(first(strategy, v) for v in reduced)
+    return [_sum_sparse(strategy, v) if _is_sparse(strategy, v) else next(dense) for v in values]
 
 
-def _here(value: Any) -> Any:
-    return tf.nest.map_structure(tf.identity, value, expand_composites=True)
+def join_tasks(strategy: tf.distribute.Strategy, *values: Any) -> list:
+    """Return the rows of all replicas of all tasks, in the order of the replicas, on every task.
+
+    Tasks may hold different numbers of rows, and other numbers at each step: every size has a
+    collective of its own, because TensorFlow's remembers the shape it saw first.
+
+    Args:
+        strategy: A strategy whose replicas are spread over tasks.
+        values: What `strategy.run` returned, all with the same number of rows.
+    """
+    tasks = strategy.num_replicas_in_sync // len(strategy.extended.worker_devices)
+    place = strategy.extended._id_in_cluster
+    with tf.device(strategy.extended.worker_devices[0]):
+        mine = [tf.identity(join(strategy, v)) for v in values]
+        counts = tf.one_hot(place, tasks) * tf.cast(tf.shape(mine[0])[0], tf.float32)
+        counts = tf.cast(_sum_once(strategy, counts), tf.int32)
+        return [_gather(each, counts, place, tasks) for each in mine]
+
+
+def _gather(mine: tf.Tensor, counts: tf.Tensor, place: int, tasks: int) -> tf.Tensor:
+    most = tf.reduce_max(counts)
+    missing = tf.concat([[most - counts[place]], tf.shape(mine)[1:]], 0)
+    rows = tf.raw_ops.CollectiveGatherV2(
+        input=tf.concat([mine, tf.zeros(missing, mine.dtype)], 0),
+        group_size=tasks,
+        group_key=_GATHERS,
+        instance_key=(next(_number) * _SIZES + most) % (2**31 - 1),
+        ordering_token=[],
+    )
+    kept = tf.boolean_mask(rows, tf.reshape(tf.sequence_mask(counts, most), [-1]))
+    return tf.ensure_shape(kept, [None, *mine.shape[1:]])
+
+
+def _sum_once(strategy: tf.distribute.Strategy, value: tf.Tensor) -> tf.Tensor:
+    """Return the sum over the tasks of a value that each task holds once."""
+    share = value / len(strategy.extended.worker_devices)
+    return sum_tasks(strategy, [strategy.run(lambda: tf.identity(share))])[0]
+
+
+def _sum_sparse(strategy: tf.distribute.Strategy, value: Any) -> tf.IndexedSlices:
+    """Bring the rows together, a row that comes twice too: optimizers see what one device sees."""
+    mine = add(strategy, value)
+    values, indices = join_tasks(strategy, mine.values, mine.indices)
+    return tf.IndexedSlices(values, indices, mine.dense_shape)
+
+
+def _is_sparse(strategy: tf.distribute.Strategy, value: Any) -> bool:
+    return isinstance(first(strategy, value), tf.IndexedSlices)
+
+
+def _placed(value: Any) -> Any:
+    return value if isinstance(value, tf.distribute.DistributedValues) else tf.identity(value)

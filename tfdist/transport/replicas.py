@@ -17,9 +17,7 @@ def first(strategy: tf.distribute.Strategy, value: Any) -> Any:
 
 
 def join(strategy: tf.distribute.Strategy, value: Any) -> Any:
-    """Return the rows of all replicas, in the order of the replicas, on this task."""
-    if spans_tasks(strategy):
-        return strategy.gather(value, axis=0)
+    """Return the rows of the replicas of this task, in their order."""
     parts = strategy.experimental_local_results(value)
     return parts[0] if len(parts) == 1 else tf.concat(parts, 0)
 

@@ -7,7 +7,7 @@ import tensorflow as tf
 from tfdist.factory.mpi import world_of
 from tfdist.transport import collective
 from tfdist.transport.mpi.exchange import sum_tasks
-from tfdist.transport.replicas import add, spans_tasks
+from tfdist.transport.replicas import add, join, spans_tasks
 
 
 def sum_replicas(strategy: tf.distribute.Strategy, values: list) -> list:
@@ -23,6 +23,13 @@ def sum_replicas(strategy: tf.distribute.Strategy, values: list) -> list:
     if world is None:
         return collective.sum_tasks(strategy, values)
     return sum_tasks(world, [add(strategy, v) for v in values])
+
+
+def join_replicas(strategy: tf.distribute.Strategy, value: Any) -> Any:
+    """Return the rows of all replicas, in the order of the replicas, on this task."""
+    if spans_tasks(strategy):
+        return collective.join_tasks(strategy, value)[0]
+    return join(strategy, value)
 
 
 @tf.custom_gradient

@@ -54,14 +54,19 @@ class Batches:
         return self.dataset.map(_reversed)
 
     def even(self) -> tf.data.Dataset:
-        """Return the first one alone, without the rows that the replicas cannot share evenly."""
-        even = self.sizes[0] // self._replicas * self._replicas
-        first = self.dataset.take(1)
-        return first.map(lambda *b: _rows(_one(b), even)) if self._may_be_cut and even else first
+        """Return them without the rows that the replicas cannot share evenly."""
+        return self.dataset.map(lambda *b: self._shared_evenly(_one(b)))
 
     def last(self) -> tf.data.Dataset:
         """Return the last one alone."""
         return self.dataset.skip(len(self.sizes) - 1)
+
+    def _shared_evenly(self, batch: Any) -> Any:
+        if not self._may_be_cut:
+            return batch
+        size = batch_size(batch)
+        even = size // self._replicas * self._replicas
+        return _rows(batch, tf.where(even > 0, even, size))
 
     def _uneven(self, last: int) -> Any:
         def cut(index: tf.Tensor, batch: Any) -> Any:
@@ -97,6 +102,15 @@ def _reversed(*arguments: Any) -> Any:
     return tf.nest.map_structure(
         lambda leaf: leaf if leaf is None or not leaf.shape.rank else tf.gather(leaf, order), batch
     )
+
+
+def in_double_precision(dataset: tf.data.Dataset) -> tf.data.Dataset:
+    """Return a dataset whose floating point numbers are float64."""
+
+    def cast(leaf: Any) -> Any:
+        return tf.cast(leaf, tf.float64) if leaf is not None and leaf.dtype.is_floating else leaf
+
+    return dataset.map(lambda *arguments: tf.nest.map_structure(cast, _one(arguments)))
 
 
 def _digest(element: Any) -> int:

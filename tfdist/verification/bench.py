@@ -1,4 +1,4 @@
-"""Pairs of trainings, one on one device and one under the strategy, judged alike by all tasks."""
+"""A pair of trainings, one on one device and one under the strategy, judged alike by all tasks."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import tensorflow as tf
 
-from tfdist.verification.compare import compare
+from tfdist.verification.compare import beside_rounding, compare
 from tfdist.verification.faults import Gradients, faults
 from tfdist.verification.outcome import Outcome
 from tfdist.verification.report import Cause, Comparison
-from tfdist.verification.trial import Mode, Trial
+from tfdist.verification.trial import Mode, Start, Trial
 
 _STABLE = 1e-2  # relative change of a log that another rounding may make
 
@@ -24,42 +25,63 @@ class Bench:
         trial: The model under test.
         mode: How it is trained.
         title: The mode in words.
+        start: The state to begin with, by default that of a new model.
     """
 
-    def __init__(self, trial: Trial, mode: Mode, title: str) -> None:
+    def __init__(self, trial: Trial, mode: Mode, title: str, start: Start | None = None) -> None:
         self._trial = trial
         self._mode = mode
-        self._strategy, self._start = trial.under_strategy(mode)
-        self.plain: Outcome = trial.on_one_device(mode, self._start)
-        self.comparison = compare(title, self.plain, self._strategy)
+        self.title = title
+        self.plain, self._start = trial.on_one_device(mode, start)
+        self.comparison = self._compare(title, trial.under_strategy(mode, self._start))
 
-    def is_equal(self, comparison: Comparison) -> bool:
-        """Return whether a comparison finds nothing, on any task."""
-        return not self._trial.tasks.any(not comparison.is_equal)
+    @property
+    def is_equal(self) -> bool:
+        """Whether the comparison finds nothing, on any task."""
+        return not self._trial.tasks.any(not self.comparison.is_equal)
 
     def other_starts(self) -> dict[str, int]:
         """Return the tasks that begin with other weights than the first."""
         return self._trial.tasks.unlike_first([_checksum(self._start)])
 
-    def rounding(self) -> tuple[Comparison, bool]:
-        """Return how far one device is from itself when only rounding changes, and if not far."""
-        reverse = self._trial.on_one_device(replace(self._mode, reverse=True), self._start)
-        moved = compare("rounding", self.plain, reverse)
-        far = any(not r.difference <= _STABLE for r in moved.rows if r.kind == "log")
-        return moved, not self._trial.tasks.any(far)
+    def reversed(self) -> tuple[Comparison, bool]:
+        """Return how one device differs when only the order of rows does, and whether by much."""
+        other, _ = self._trial.on_one_device(replace(self._mode, reverse=True), self._start)
+        moved = self._compare("rounding", other)
+        much = any(not row.difference <= _STABLE for row in moved.rows if row.kind == "log")
+        return moved, self._trial.tasks.any(much)
 
-    def faults(self, comparison: Comparison) -> list[Cause]:
-        """Return why they differ."""
+    def allow_for(self, rounding: Comparison) -> None:
+        """Widen the limits of the comparison to what rounding does."""
+        self.comparison = beside_rounding(self.comparison, rounding)
+
+    def exactly(self) -> Bench | None:
+        """Return the same in double precision; None where the model cannot be trained in it."""
+        try:
+            mode = replace(self._mode, exact=True)
+            return Bench(self._trial, mode, f"{self.title}, in float64", self._start)
+        except (TypeError, ValueError, tf.errors.InvalidArgumentError):
+            # Code of the user's own may be written for float32.
+            return None
+
+    def faults(self) -> list[Cause]:
+        """Return why the two differ."""
         replicas = self._trial.strategy.num_replicas_in_sync
         even, last = self._gradients("even"), self._gradients("last")
-        return faults(comparison, even, last, replicas, self.plain.owner)
+        return faults(self.comparison, even, last, replicas, self.plain.owner)
+
+    def _compare(self, title: str, other: Outcome) -> Comparison:
+        return compare(title, self.plain, other)
 
     def _gradients(self, batch: str) -> Gradients:
         mode = replace(self._mode, recorded=batch)
-        strategy, start = self._trial.under_strategy(mode)
-        plain = self._trial.on_one_device(mode, start)
-        both = zip(plain.gradients, strategy.gradients, strict=True)
-        return {one.path: (one.copies[0], other.copies[0]) for one, other in both}
+        plain, start = self._trial.on_one_device(mode, self._start)
+        strategy = self._trial.under_strategy(mode, start)
+        nothing = np.asarray(0.0)
+        return {
+            path: (gradient, strategy.gradients.get(path, nothing))
+            for path, gradient in plain.gradients.items()
+        }
 
 
 def _checksum(arrays: Sequence[np.ndarray]) -> int:

@@ -25,8 +25,8 @@ def compare(title: str, one_device: Outcome, strategy: Outcome) -> Comparison:
     ]
     for name, slots in one_device.slots.items():
         rows += _layers("optimizer", slots, strategy.slots[name], partial(_always, name))
-    counts = zip(one_device.iterations, strategy.iterations, strict=True)
-    rows += [_count(*pair) for pair in counts]
+    for name, count in one_device.iterations.items():
+        rows.append(_count(name, count, strategy.iterations[name]))
     return Comparison(title, tuple(rows))
 
 
@@ -65,11 +65,22 @@ def _layers(
     group: Callable[[Numbers], str],
 ) -> Iterable[Row]:
     largest: dict[str, float] = {}
-    for one, other in zip(one_device, strategy, strict=True):
-        difference = max(relative(one.copies[0], copy) for copy in other.copies)
+    for one, copies in _paired(one_device, strategy):
+        difference = max((relative(one.copies[0], copy) for copy in copies), default=np.inf)
         name = group(one)
         largest[name] = max(largest.get(name, 0.0), difference)
     return [Row(kind, name, difference, WEIGHTS) for name, difference in largest.items()]
+
+
+def _paired(
+    one_device: Sequence[Numbers], strategy: Sequence[Numbers]
+) -> Iterator[tuple[Numbers, tuple[np.ndarray, ...]]]:
+    """Bring together what is the same variable: by order, or by path where some are missing."""
+    if len(one_device) == len(strategy):
+        yield from ((one, other.copies) for one, other in zip(one_device, strategy, strict=True))
+        return
+    by_path = {other.path: other.copies for other in strategy}
+    yield from ((one, by_path.get(one.path, ())) for one in one_device)
 
 
 def _layer(numbers: Numbers) -> str:
@@ -80,5 +91,5 @@ def _always(name: str, numbers: Numbers) -> str:
     return name
 
 
-def _count(one_device: int, strategy: int) -> Row:
-    return Row("count", "steps", abs(one_device - strategy), 0, one_device, strategy)
+def _count(name: str, one_device: int, strategy: int) -> Row:
+    return Row("count", f"{name} steps", abs(one_device - strategy), 0, one_device, strategy)

@@ -24,7 +24,7 @@ def faults(
 
     Args:
         comparison: Of the training without what differs by design.
-        even: The gradient of a batch that the replicas share evenly, for each weight: on one
+        even: The gradient of batches that the replicas share evenly, for each weight: on one
             device, and under the strategy.
         last: That of a batch that they cannot share evenly.
         replicas: Replicas in a step.
@@ -102,7 +102,9 @@ def _of_logs(comparison: Comparison, replicas: int) -> Iterator[Cause]:
         known = {1 / replicas: "1 / the number of replicas", replicas: "the number of replicas"}
         name = next((text for f, text in known.items() if math.isclose(factor, f, rel_tol=0.1)), "")
         if name:
-            yield Cause(False, f"{what}, {name}: it is a sum over its own rows", _SUM, factor)
+            about = "" if _near(factor, 1 / replicas) or _near(factor, replicas) else "about "
+            what = f"{what}, {about}{name}: it is no mean over the step's own rows"
+            yield Cause(False, what, _SUM, factor)
 
 
 def _unknown(owner: str) -> Cause:

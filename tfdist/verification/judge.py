@@ -5,7 +5,6 @@ from __future__ import annotations
 from tfdist.factory.context import last
 from tfdist.models.seeding import seeded
 from tfdist.verification.bench import Bench
-from tfdist.verification.compare import beside_rounding
 from tfdist.verification.design import by_design, workers_of
 from tfdist.verification.faults import order_matters, other_batches, other_starts
 from tfdist.verification.report import BY_DESIGN, DIFFERENT, EQUAL, Cause, Comparison, Report
@@ -25,32 +24,44 @@ def _train_and_judge(trial: Trial) -> Report:
     bench = Bench(trial, Mode(), "as it is")
     if unlike := bench.other_starts():
         return _report(trial, DIFFERENT, [bench.comparison], other_starts(unlike))
-    if bench.is_equal(bench.comparison):
-        return _report(trial, EQUAL, [bench.comparison], [])
+    if bench.is_equal:
+        return _report(trial, EQUAL, [bench.comparison])
     mode, names, causes = by_design(bench.plain, trial.strategy)
     before = []
     if causes:
         before = [bench.comparison]
         bench = Bench(trial, mode, f"without {' and '.join(names)}")
-    comparison, found = _explain(bench)
+    comparisons, found, note = _explain(bench)
     verdict = DIFFERENT if found else BY_DESIGN if causes else EQUAL
-    return _report(trial, verdict, [*before, comparison], [*causes, *found])
+    return _report(trial, verdict, [*before, *comparisons], [*causes, *found], note)
 
 
-def _explain(bench: Bench) -> tuple[Comparison, list[Cause]]:
-    """Return a comparison, with limits that leave room for rounding, and the faults in it."""
-    comparison = bench.comparison
-    if bench.is_equal(comparison):
-        return comparison, []
-    rounding, is_small = bench.rounding()
-    if not is_small:
-        return comparison, [order_matters(rounding, bench.plain.owner)]
-    comparison = beside_rounding(comparison, rounding)
-    return comparison, [] if bench.is_equal(comparison) else bench.faults(comparison)
+def _explain(bench: Bench) -> tuple[list[Comparison], list[Cause], str]:
+    """Tell rounding from faults; return the comparisons that do, the faults, and a note."""
+    if bench.is_equal:
+        return [bench.comparison], [], ""
+    moved, much = bench.reversed()
+    if much:
+        return [bench.comparison], [order_matters(moved, bench.plain.owner)], ""
+    exact = bench.exactly()
+    if exact is None:
+        bench.allow_for(moved)
+        if not bench.is_equal:
+            return [bench.comparison], bench.faults(), ""
+        note = "what is left is rounding: another order of the rows does as much"
+        return [bench.comparison], [], note
+    if not exact.is_equal:
+        return [bench.comparison], exact.faults(), ""
+    note = "what is left is rounding: in float64 it is not there"
+    return [bench.comparison, exact.comparison], [], note
 
 
 def _report(
-    trial: Trial, verdict: str, comparisons: list[Comparison], causes: list[Cause]
+    trial: Trial,
+    verdict: str,
+    comparisons: list[Comparison],
+    causes: list[Cause] | None = None,
+    note: str = "",
 ) -> Report:
     context = last()
     ours = context is not None and context.strategy is trial.strategy
@@ -63,5 +74,6 @@ def _report(
         workers=workers,
         batches=trial.batches.sizes,
         comparisons=tuple(comparisons),
-        causes=tuple(causes),
+        causes=tuple(causes or ()),
+        note=note,
     )

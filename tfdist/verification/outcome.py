@@ -30,9 +30,9 @@ class Outcome:
     Attributes:
         logs: Losses and metrics, of training and of evaluation.
         state: Weights and other state of the layers, in order.
-        slots: What each optimizer keeps for its weights.
-        iterations: The steps that each optimizer counted.
-        gradients: Where they were recorded, of each weight.
+        slots: What each optimizer keeps for its weights, by the attribute that it is.
+        iterations: The steps that each optimizer counted, likewise.
+        gradients: Where they were recorded, of each weight, by path.
         drew: Layers that drew random numbers.
         normalized: Layers that normalized by the statistics of their replica's part.
         owner: The class whose method takes the loss, and that method.
@@ -41,8 +41,8 @@ class Outcome:
     logs: Mapping[str, np.ndarray]
     state: tuple[Numbers, ...]
     slots: Mapping[str, tuple[Numbers, ...]]
-    iterations: tuple[int, ...]
-    gradients: tuple[Numbers, ...]
+    iterations: Mapping[str, int]
+    gradients: Mapping[str, np.ndarray]
     drew: tuple[str, ...]
     normalized: tuple[str, ...]
     owner: str
@@ -63,18 +63,14 @@ def outcome(
     model: keras.Model, logs: Mapping[str, Any], before: Mapping[int, np.ndarray]
 ) -> Outcome:
     """Take the numbers of a model after training; `before` are those of its variables, by id."""
-    found = list({id(o): o for _, _, o in optimizers(model)}.values())
+    named = {id(o): (name, o) for _, name, o in optimizers(model)}
+    found = [o for _, o in named.values()]
     return Outcome(
         logs=dict(_flat(logs)),
         state=tuple(_numbers(v) for v in state_of(model) if not is_seed(v)),
-        slots={o.name: tuple(map(_numbers, _slots(o))) for o in found},
-        iterations=tuple(int(number(o.iterations)) for o in found),
-        gradients=tuple(
-            Numbers(path, (number(gradient),))
-            for o in found
-            if isinstance(o, Recorder)
-            for path, gradient in o.recorded
-        ),
+        slots={name: tuple(map(_numbers, _slots(o))) for name, o in named.values()},
+        iterations={name: int(number(o.iterations)) for name, o in named.values()},
+        gradients=_gradients(found),
         drew=_names(each for each in model._flatten_layers() if _drew(each, before)),
         normalized=_names(local_normalizations(model)),
         owner=_owner(model),
@@ -90,6 +86,15 @@ def local_normalizations(model: keras.Model) -> list[keras.Layer]:
         and layer.trainable
         and not layer.synchronized
     ]
+
+
+def _gradients(optimizers: Iterable[keras.Optimizer]) -> dict[str, np.ndarray]:
+    """Return the gradient of each weight, of all optimizers that were given one."""
+    gradients: dict[str, np.ndarray] = {}
+    for optimizer in optimizers:
+        for path, gradient in optimizer.recorded if isinstance(optimizer, Recorder) else ():
+            gradients[path] = gradients.get(path, 0) + number(gradient)
+    return gradients
 
 
 def _drew(layer: keras.Layer, before: Mapping[int, np.ndarray]) -> bool:

@@ -91,6 +91,7 @@ class Report:
         batches: Examples in each global batch, in order.
         comparisons: The training as it is; then, if need be, without what differs by design.
         causes: Why numbers differ.
+        note: What else there is to say to the verdict.
     """
 
     verdict: str
@@ -100,6 +101,7 @@ class Report:
     batches: tuple[int, ...]
     comparisons: tuple[Comparison, ...]
     causes: tuple[Cause, ...] = ()
+    note: str = ""
 
     @property
     def is_equal(self) -> bool:

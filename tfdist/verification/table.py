@@ -23,7 +23,8 @@ def show(report: Report) -> str:
     for cause in report.causes:
         lines += ["", *_told(cause)]
     verdict = _VERDICTS.get(report.verdict, "different: the numbers are not those of one device")
-    return "\n".join([*lines, "", f"verdict: {verdict}"])
+    note = f" ({report.note})" if report.note else ""
+    return "\n".join([*lines, "", *_wrapped("verdict: ", verdict + note)])
 
 
 def _header(report: Report) -> str:
@@ -68,7 +69,7 @@ def _layers(comparison: Comparison) -> list[Row]:
 
 def _cells(row: Row) -> tuple[str, str, str, str, str]:
     values = ["" if each is None else f"{each:.6g}" for each in (row.one_device, row.strategy)]
-    kind = "" if row.kind in ("log", "count") else f"{row.kind} "
+    kind = "layer " if row.kind == "layer" else ""
     mark = "" if row.is_equal else "differs"
     return (f"  {kind}{row.name}", *values, _number(row.difference), mark)  # type: ignore[return-value]
 

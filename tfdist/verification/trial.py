@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,13 +17,15 @@ from tfdist.factory.context import last
 from tfdist.training import distribute, internals
 from tfdist.training.engine import symbolic
 from tfdist.training.replica import is_own
-from tfdist.verification.batches import Batches
+from tfdist.verification.batches import Batches, in_double_precision
 from tfdist.verification.chance import without_chance
+from tfdist.verification.globals import double_precision, same_names
 from tfdist.verification.gradient import record
-from tfdist.verification.naming import same_names
 from tfdist.verification.outcome import Outcome, local_normalizations, number, outcome, state_of
 from tfdist.verification.settings import check_steps
 from tfdist.verification.tasks import Tasks
+
+Start = Sequence[np.ndarray]  # the state of a model before it trains
 
 
 @dataclass(frozen=True)
@@ -35,13 +37,16 @@ class Mode:
         synchronized: Batch normalization takes the statistics of the whole batch.
         one_by_one: Each step waits for the one before.
         reverse: Rows of each batch come in reverse, and TensorFlow's random numbers are others.
-        recorded: "even" or "last": one step with that batch, which only records the gradient.
+        exact: In double precision.
+        recorded: "even" or "last": steps that only record the gradient, with batches that the
+            replicas share evenly, or with the last one.
     """
 
     without_chance: bool = False
     synchronized: bool = False
     one_by_one: bool = False
     reverse: bool = False
+    exact: bool = False
     recorded: str = ""
 
 
@@ -60,23 +65,30 @@ class Trial:
     tasks: Tasks
     _seen: weakref.WeakSet = field(default_factory=weakref.WeakSet)
 
-    def under_strategy(self, mode: Mode) -> tuple[Outcome, list[np.ndarray]]:
-        """Train under the strategy; return what came of it, and the state at the start."""
+    def on_one_device(self, mode: Mode, start: Start | None = None) -> tuple[Outcome, Start]:
+        """Train with plain Keras on one device; return what came of it, and how it started."""
         with self._prepared(mode):
-            model = self._make(self.strategy)
+            model = self._make(None)
+            if start is not None:
+                _set(state_of(model), start)
             start = [number(v) for v in state_of(model)]
             return self._train(model, mode), start
 
-    def on_one_device(self, mode: Mode, start: Sequence[np.ndarray]) -> Outcome:
-        """Train with plain Keras on one device, from the same start."""
+    def under_strategy(self, mode: Mode, start: Start) -> Outcome:
+        """Train under the strategy, from the same start."""
         with self._prepared(mode):
-            model = self._make(None)
+            model = self._make(self.strategy)
             _set(state_of(model), start)
             return self._train(model, mode)
 
     @contextlib.contextmanager
-    def _prepared(self, mode: Mode) -> Any:
-        with internals.outside_strategy(), without_chance(mode.without_chance), same_names():
+    def _prepared(self, mode: Mode) -> Iterator[None]:
+        with (
+            internals.outside_strategy(),
+            without_chance(mode.without_chance),
+            double_precision(mode.exact),
+            same_names(),
+        ):
             keras.utils.set_random_seed(self.seed)
             yield
 
@@ -88,11 +100,9 @@ class Trial:
                 distribute(model)
             if not model.compiled:
                 self._compile(model)
-            if not model.built:
-                # A step of the user's own may leave nothing to call: then it builds by itself.
-                with contextlib.suppress(Exception):
-                    x = internals.unpack(symbolic(self.batches.element_spec))[0]
-                    internals.output_spec(model, x)
+            if not model.built and type(model).call is not keras.Model.call:
+                x = internals.unpack(symbolic(self.batches.element_spec))[0]
+                internals.output_spec(model, x)
         return model
 
     def _checked(self, model: Any) -> keras.Model:
@@ -135,9 +145,12 @@ class Trial:
         return outcome(model, logs, before)
 
     def _data(self, mode: Mode) -> tf.data.Dataset:
+        data = self.batches.dataset
         if mode.recorded:
-            return self.batches.even() if mode.recorded == "even" else self.batches.last()
-        return self.batches.reversed() if mode.reverse else self.batches.dataset
+            data = self.batches.even() if mode.recorded == "even" else self.batches.last()
+        elif mode.reverse:
+            data = self.batches.reversed()
+        return in_double_precision(data) if mode.exact else data
 
 
 def _seed_what_has_no_seed(seed: int) -> None:

@@ -113,7 +113,7 @@ def _finish(
 ) -> dict[int, tf.Tensor]:
     places = _places(bucket)
     sums = tf.numpy_function(lambda: carrier.finish(number), [], [added[i].dtype for i in places])
-    return dict(zip(places, sums, strict=True))
+    return _by_place(places, sums)
 
 
 def _at_once(carrier: Carrier, bucket: Bucket, added: dict[int, tf.Tensor]) -> dict[int, tf.Tensor]:
@@ -125,7 +125,7 @@ def _at_once(carrier: Carrier, bucket: Bucket, added: dict[int, tf.Tensor]) -> d
         return carrier.finish(0)
 
     sums = tf.numpy_function(both, [added[i] for i in places], [added[i].dtype for i in places])
-    return dict(zip(places, sums, strict=True))
+    return _by_place(places, sums)
 
 
 def _gather(carrier: Carrier, value: tf.IndexedSlices) -> tf.IndexedSlices:
@@ -139,6 +139,11 @@ def _gather(carrier: Carrier, value: tf.IndexedSlices) -> tf.IndexedSlices:
     values.set_shape([None, *value.values.shape[1:]])
     indices.set_shape([None])
     return tf.IndexedSlices(tf.cast(values, value.values.dtype), indices, value.dense_shape)
+
+
+def _by_place(places: Sequence[int], sums: Any) -> dict[int, tf.Tensor]:
+    """Pair places with sums; TensorFlow returns a single result without a list, or with one."""
+    return dict(zip(places, tf.nest.flatten(sums), strict=True))
 
 
 def _places(bucket: Bucket) -> Sequence[int]:

@@ -12,7 +12,7 @@ from tfdist.factory.mpi import World
 
 # As long as a task may be busy with something else, such as saving.
 _PATIENCE_SECONDS = 1800.0
-_BUSY_SECONDS = 0.02
+_BUSY_SECONDS = 1.0
 _PAUSE_SECONDS = 0.0005
 
 

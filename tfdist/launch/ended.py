@@ -1,0 +1,56 @@
+"""How the tasks ended, and which of them is the cause."""
+
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tfdist.cluster import Task
+from tfdist.errors import EXIT_AGAIN, EXIT_DONE
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a task ended: its exit code (negative for a signal), and whether it was made to end."""
+
+    task: Task
+    code: int
+    was_stopped: bool = False
+    host: str = "this machine"
+
+
+def first_failure(ended: Sequence[Ended]) -> Ended | None:
+    """Return the task whose failure is the cause of the others'; None when all ended well.
+
+    That is the first which failed by itself. Exit code 75 comes after all others, because a task
+    also ends with it when it has lost another one, which may take longer to end.
+    """
+    by_themselves = [each for each in ended if each.code != EXIT_DONE and not each.was_stopped]
+    causes = [each for each in by_themselves if each.code != EXIT_AGAIN]
+    stopped = [each for each in ended if each.was_stopped]
+    return next(iter([*causes, *by_themselves, *stopped]), None)
+
+
+def may_start_again(cause: Ended) -> bool:
+    """Whether another try may go better: after exit code 75 and after a signal."""
+    return not cause.was_stopped and (cause.code == EXIT_AGAIN or cause.code < 0)
+
+
+def exit_code(cause: Ended | None) -> int:
+    """Return the code with which the launcher ends: 128 and the number of a signal, as shells."""
+    if cause is None:
+        return EXIT_DONE
+    return cause.code if cause.code >= 0 else 128 - cause.code
+
+
+def describe(ended: Ended) -> str:
+    """Say how a task ended."""
+    if ended.code < 0:
+        return f"killed by {_name(-ended.code)}"
+    return f"exit code {ended.code}"
+
+
+def _name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

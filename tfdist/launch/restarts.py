@@ -1,0 +1,55 @@
+"""Start a group again when that may help, and say why."""
+
+from collections.abc import Callable
+
+from tfdist.errors import StartAgainError
+from tfdist.launch.ended import Ended, describe, first_failure, may_start_again
+from tfdist.launch.screen import Screen
+from tfdist.launch.signals import Signals
+
+_LONGEST_WAIT_SECONDS = 60
+
+
+def run_again(
+    once: Callable[[], list[Ended]], max_restarts: int, screen: Screen, signals: Signals
+) -> Ended | None:
+    """Call `once` until the tasks end well, or fail in a way that another try does not mend.
+
+    Exit code 75 and a death by signal (out of memory, a lost machine) are worth another try; a bug
+    and wrong usage are not. There is 1 s before the first restart, then twice as much each time.
+
+    Returns:
+        The failure that is left; None when all ended well.
+
+    Raises:
+        StartAgainError: the tasks could not be started, and no restart is left.
+        KeyboardInterrupt, SystemExit: a signal came.
+    """
+    for restart in range(max_restarts + 1):
+        try:
+            cause = first_failure(once())
+            signals.end_as_asked()
+            if cause is None:
+                return None
+            tell(cause, screen)
+            if not may_start_again(cause) or restart == max_restarts:
+                return cause
+        except StartAgainError as error:
+            if restart == max_restarts:
+                raise
+            screen.say(str(error))
+        seconds = min(2**restart, _LONGEST_WAIT_SECONDS)
+        screen.mark(
+            f"starting all tasks again in {seconds} s (restart {restart + 1} of {max_restarts})"
+        )
+        signals.wait(seconds)
+        signals.end_as_asked()
+    return None
+
+
+def tell(cause: Ended, screen: Screen) -> None:
+    """Show which task failed first, how, and what it said last."""
+    screen.say(f"{cause.task} on {cause.host} failed: {describe(cause)}. Its last lines:")
+    for line in screen.last_lines(cause.task) or ["(none)"]:
+        screen.say(f"  | {line}")
+    screen.say(f"All of its output is in {screen.files[cause.task]}")

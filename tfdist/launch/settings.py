@@ -1,0 +1,103 @@
+"""What the launcher is told: its flags, checked as soon as they are known."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from tfdist.errors import UsageError
+
+SUBMIT = ("slurm", "kubernetes")
+_WHAT, _WHERE, _HOW, _SUBMIT = "Which tasks", "Where", "How", "By a scheduler"
+
+
+def _flag(default: Any, group: str, value: str, meaning: str) -> Any:
+    return field(default=default, metadata={"group": group, "value": value, "help": meaning})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Everything the launcher is told; each field is a flag of `python -m tfdist.launch`.
+
+    Raises:
+        UsageError: a value is wrong, or two do not go together.
+    """
+
+    workers: int | None = _flag(
+        None, _WHAT, "N", "tasks that train [with hosts: as many as there is place for]"
+    )
+    ps: int = _flag(0, _WHAT, "N", "parameter servers, which need --chief")
+    chief: bool = _flag(False, _WHAT, "", "a chief beside the workers")
+    evaluator: bool = _flag(False, _WHAT, "", "a task that evaluates beside the training")
+    hosts: str | None = _flag(
+        None, _WHERE, "LIST", "start by ssh, on h1,h2:4 for one task on h1 and four on h2"
+    )
+    hostfile: str | None = _flag(
+        None, _WHERE, "FILE", "the same from a file, with one host a line: h2 slots=4"
+    )
+    ssh: str = _flag("ssh", _WHERE, "COMMAND", "how to call OpenSSH, such as 'ssh -p 2222'")
+    pass_env: str | None = _flag(
+        None, _WHERE, "NAMES", "variables for tasks on other hosts, beside TF_*, PYTHON* and such"
+    )
+    base_port: int | None = _flag(
+        None, _WHERE, "PORT", "of the first task on each host [ports that are free there]"
+    )
+    role: str | None = _flag(
+        None, _HOW, "LIST", "show the output of these alone: chief,worker:1 [all]"
+    )
+    log_dir: str | None = _flag(
+        None, _HOW, "FOLDER", "for the whole output, a file a task [a new folder]"
+    )
+    grace_seconds: float = _flag(10.0, _HOW, "SECONDS", "between SIGTERM and SIGKILL")
+    max_restarts: int = _flag(
+        0, _HOW, "N", "of all tasks, after exit code 75 or a death by signal; not after 1 or 2"
+    )
+    submit: str | None = _flag(None, _SUBMIT, "NAME", f"{' or '.join(SUBMIT)}, with --workers")
+    dry_run: bool = _flag(False, _SUBMIT, "", "print what would be submitted")
+    job_name: str = _flag("tfdist", _SUBMIT, "NAME", "of the job")
+    submit_options: str | None = _flag(
+        None, _SUBMIT, "WORDS", "for sbatch, such as '--nodes=2 --gpus-per-task=1'"
+    )
+    image: str | None = _flag(None, _SUBMIT, "NAME", "container image, for kubernetes")
+
+    def __post_init__(self) -> None:
+        self._check_numbers()
+        self._check_places()
+        self._check_submit()
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The number of tasks of each job, in the order of their ranks."""
+        sizes = {
+            "chief": int(self.chief),
+            "worker": self.workers or 0,
+            "ps": self.ps,
+            "evaluator": int(self.evaluator),
+        }
+        return {job: size for job, size in sizes.items() if size}
+
+    def _check_numbers(self) -> None:
+        for name, least in {"workers": 0, "ps": 0, "max_restarts": 0, "grace_seconds": 0}.items():
+            value = getattr(self, name)
+            if value is not None and not value >= least:
+                raise UsageError(f"--{name} is {value}, but must be {least} or more")
+        if self.base_port is not None and not 1 <= self.base_port <= 65_000:
+            raise UsageError(f"--base_port is {self.base_port}, but must be from 1 to 65000")
+        if self.ps and not self.chief:
+            raise UsageError(f"--ps={self.ps} needs a task that coordinates: add --chief")
+
+    def _check_places(self) -> None:
+        if self.hosts is not None and self.hostfile is not None:
+            raise UsageError("--hosts and --hostfile both name the hosts: give one of them")
+        if self.workers is None and (self.submit or not (self.hosts or self.hostfile)):
+            raise UsageError("the number of workers is missing: add --workers=2, for example")
+        if self.workers == 0 and (self.ps or not self.chief):
+            raise UsageError("--workers=0 leaves no task that trains: give --workers=1 or more")
+
+    def _check_submit(self) -> None:
+        if self.submit is not None and self.submit not in SUBMIT:
+            raise UsageError(f"--submit is {self.submit!r}, but must be {' or '.join(SUBMIT)}")
+        if self.dry_run and self.submit is None:
+            raise UsageError("--dry_run prints what --submit would do: add --submit=slurm")
+        if self.submit and (self.hosts or self.hostfile):
+            raise UsageError(f"--submit={self.submit} finds the hosts itself: leave out the others")
+        if self.submit == "kubernetes" and not self.image:
+            raise UsageError("--submit=kubernetes needs a container image: add --image=NAME")
