@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 
+from tfdist.checkpoint.signals import Watch
 from tfdist.cluster import resolve
 from tfdist.errors import EXIT_DONE, UsageError
 from tfdist.run import Settings, train
@@ -38,6 +39,8 @@ def _run(words: Sequence[str]) -> int:
 
         _write(explain(plan(settings.strategy, settings.devices, cluster=cluster).choice))
         return EXIT_DONE
+    if settings.checkpoint_dir is not None:
+        Watch(grace_seconds=0).start()  # until training begins and there is something to save
     record = train(settings, cluster)
     from tfdist.run.record import as_line
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.conformance import (
+    cases_asynchronous,
     cases_batches,
     cases_custom,
     cases_inputs,
@@ -30,5 +31,6 @@ ALL_CASES = (
     *cases_loops.CASES,
     *cases_custom.CASES,
     *cases_models.CASES,
+    *cases_asynchronous.CASES,
 )
 BY_NAME = {case.name: case for case in ALL_CASES}

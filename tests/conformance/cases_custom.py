@@ -9,8 +9,10 @@ import keras
 import tensorflow as tf
 from keras import layers, ops
 
+import tfdist
 from tests.conformance import small
 from tests.conformance.case import THREE, Case, Outcome
+from tests.conformance.record import Record
 
 
 class _Mlp(keras.Model):
@@ -94,6 +96,31 @@ class WithOwnMean(_Mlp):
         return {"distance": self.tracker.result()}
 
 
+class WithOwnSum(_Mlp):
+    """Takes the sum over its examples."""
+
+    def train_step(self, data: Any) -> dict:
+        x, y = data
+        with tf.GradientTape() as tape:
+            loss = ops.sum(keras.losses.sparse_categorical_crossentropy(y, self(x), True))
+        self.take(tape, loss)
+        return {"total": loss}
+
+
+class WithGlobalSum(_Mlp):
+    """Takes sums by the helper: one over the examples, one per weight of another."""
+
+    def train_step(self, data: Any) -> dict:
+        x, y = data
+        with tf.GradientTape() as tape:
+            distance = keras.losses.sparse_categorical_crossentropy(y, self(x), True)
+            mass = ops.cast(y, "float32")
+            loss = tfdist.global_sum(ops.sum(distance))
+            loss += tfdist.global_sum(ops.sum(distance * mass), per=ops.sum(mass))
+        self.take(tape, loss)
+        return {"total": loss}
+
+
 class WithPenalty(_Mlp):
     """A penalty on the gradient at the inputs: a tape within a tape."""
 
@@ -169,6 +196,25 @@ def _clipped() -> dict:
     return {"optimizer": optimizer, "loss": small.softmax_loss()}
 
 
+def _slow() -> dict:
+    return {"optimizer": small.sgd(0.003), "loss": small.softmax_loss()}
+
+
+def _a_fraction(record: Record, reference: Record, replicas: int) -> list[str]:
+    """The sum that is logged is that of one device divided by the number of replicas."""
+    factor = record.logs["total"][-1] / reference.logs["total"][-1]
+    return [] if abs(factor * replicas - 1) < 1e-3 else [f"the total is {factor} x that of one device"]
+
+
+def _hardly_learning() -> dict:
+    return {"optimizer": small.sgd(1e-7), "loss": small.softmax_loss()}
+
+
+def _even() -> dict:
+    x, y = small.blobs()
+    return {"x": x[:96], "y": y[:96], "batch_size": small.BATCH}
+
+
 def _without_metrics() -> dict:
     return {"optimizer": small.sgd(), "loss": small.softmax_loss()}
 
@@ -186,6 +232,16 @@ CASES = (
     _case("train_step with compute_loss, clipped", WithComputeLoss, compiled=_clipped),
     _case("train_step with sample weights", WithWeights, data=small.weighted_classes, play=_fit_only),
     _case("train_step and test_step with a mean of their own", WithOwnMean, compiled=_without_metrics),
+    _case(
+        "train_step with a sum of its own",
+        WithOwnSum,
+        compiled=_hardly_learning,
+        data=_even,
+        play=_fit_only,
+        by_design="a sum over the own rows counts as a mean: tfdist.verify finds it, tfdist.global_sum mends it",
+        expect=_a_fraction,
+    ),
+    _case("train_step with tfdist.global_sum", WithGlobalSum, compiled=_slow, play=_fit_only),
     _case("train_step with a gradient penalty", WithPenalty),
     _case("two optimizers in one step", WithTwoOptimizers, compiled=_compile_both, data=_only_x, play=_fit_only),
 )

@@ -231,12 +231,12 @@ class Total(keras.metrics.Metric):
         return {"count": self.sums[0], "sum": self.sums[1], "squares": self.sums[2]}
 
 
-def _numbered() -> dict:
+def numbered() -> dict:
     x, _ = small.blobs()
     return {"x": x, "y": np.arange(small.EXAMPLES, dtype="float32"), "batch_size": small.BATCH}
 
 
-def _each_once(record: Record, reference: Record, replicas: int) -> list[str]:
+def each_once(record: Record, reference: Record, replicas: int) -> list[str]:
     wrong = [k for k in ("count", "sum", "squares") if not np.array_equal(record.logs[k], reference.logs[k])]
     return [f"the {k} of the examples is {record.logs[k]}, not {reference.logs[k]}" for k in wrong]
 
@@ -246,11 +246,11 @@ _SHUFFLED = Case(
     "inputs",
     functools.partial(small.mlp, 1),
     lambda: {"optimizer": small.sgd(0.0001), "loss": "mse", "metrics": [Total()]},
-    _numbered,
-    _numbered,
+    numbered,
+    numbered,
     lambda: {"shuffle": True},
     by_design="another order of the examples, each once in every epoch and the same on all tasks",
-    expect=_each_once,
+    expect=each_once,
     strategies=ALL,
 )
 

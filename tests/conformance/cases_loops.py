@@ -12,6 +12,7 @@ import tensorflow as tf
 from keras import layers
 from tensorflow.python.ops import control_flow_util
 
+import tfdist.factory.context
 from tests.conformance import small
 from tests.conformance.case import Case, Outcome, fit_evaluate, make_in_scope
 
@@ -119,6 +120,41 @@ def _told_how(model: keras.Model, case: Case) -> Outcome:
     return Outcome(outcome.history, outcome.evaluation, outcome.predictions, seen)
 
 
+def _task(last: bool = False) -> bool:
+    """Whether this is the first task of the job that trains, or the last one."""
+    context = tfdist.factory.context.last()
+    if context is None or context.cluster.rank is None:
+        return True
+    return context.cluster.rank == (context.num_workers - 1 if last else 0)
+
+
+class OneStops(StopAt):
+    """Only the last task asks to stop."""
+
+    def on_train_batch_end(self, batch: int, logs: dict | None = None) -> None:
+        if _task(last=True):
+            super().on_train_batch_end(batch, logs)
+
+
+class OneReads(keras.callbacks.Callback):
+    """Only the first task reads metrics, variables and logs."""
+
+    def on_train_batch_end(self, batch: int, logs: dict) -> None:
+        if _task():
+            assert logs["loss"] > 0
+            assert float(self.model.get_metrics_result()["loss"]) > 0
+            assert self.model.optimizer.iterations.numpy() > 0
+            assert self.model.get_weights()
+
+
+class OneSetsTheRate(keras.callbacks.Callback):
+    """Only the first task changes the learning rate."""
+
+    def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
+        if _task():
+            self.model.optimizer.learning_rate = 0.05 / (2 + epoch)
+
+
 def _validated(**kwargs: Any) -> dict:
     x, y = small.blobs()
     return {"validation_data": (x[:29], y[:29])} | kwargs
@@ -220,4 +256,7 @@ CASES = (
     _case("ModelCheckpoint", play=_checkpointing),
     _case("LambdaCallback", lambda: {"callbacks": [LambdaSeen()]}),
     _case("LearningRateScheduler", _schedule),
+    _case("one task alone stops, for all", lambda: {"callbacks": [OneStops(24)], "epochs": 5}),
+    _case("one task alone reads logs, metrics and weights", lambda: {"callbacks": [OneReads()]}),
+    _case("one task alone sets the rate, for all", lambda: {"callbacks": [OneSetsTheRate()], "epochs": 4}),
 )

@@ -181,6 +181,19 @@ CASES = (
         _two_targets_weighted,
         loss_weights={"kind": 0.7, "size": 0.02},
     ),
+    _case(
+        "several outputs, weights for one of them",
+        _two_losses,
+        _two_outputs,
+        lambda: _two_targets() | {"sample_weight": {"kind": small.weights(), "size": None}},
+    ),
+    _case(
+        "several outputs, one without a loss",
+        lambda: {"kind": small.softmax_loss(), "size": None},
+        _two_outputs,
+        _two_targets,
+        metrics={"kind": "accuracy", "size": "mae"},
+    ),
     _case("ignore_class", lambda: small.softmax_loss(ignore_class=-1), data=_with_ignored),
     _case(
         "ignore_class, mean_with_sample_weight",

@@ -11,7 +11,6 @@ from keras import metrics, ops
 
 from tests.conformance import small
 from tests.conformance.case import THREE, Case
-from tests.conformance.record import Record
 
 
 def _case(
@@ -129,9 +128,9 @@ def _own() -> list:
 
 
 class Largest(metrics.Metric):
-    """The largest label seen; its state does not add up, and says so."""
+    """The largest label seen; its state does not add up."""
 
-    def __init__(self, aggregation: str, name: str = "largest") -> None:
+    def __init__(self, aggregation: str, name: str) -> None:
         super().__init__(name=name)
         self.value = self.add_variable((), "zeros", aggregation=aggregation, name="value")
 
@@ -149,11 +148,22 @@ def _growing() -> dict:
     return {"x": x[:96], "y": y, "batch_size": small.BATCH}
 
 
-def _largest_of_first_replica(record: Record, reference: Record, replicas: int) -> list[str]:
-    """The part of replica 0 of the last batch begins with example 80."""
-    last_of_first_part = 80 + 16 // replicas - 1
-    found = record.logs["largest"].tolist()
-    return [] if set(found) == {last_of_first_part} else [f"largest is {found}"]
+@keras.saving.register_keras_serializable("conformance")
+class Measured(keras.layers.Layer):
+    """Keeps a metric of what passes through it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.size = metrics.Mean("size")
+
+    def call(self, x: Any) -> Any:
+        self.size.update_state(ops.mean(ops.abs(x), -1))
+        return x
+
+
+def _measured() -> keras.Model:
+    model = small.mlp()
+    return keras.Sequential([keras.layers.Input((small.FEATURES,)), model, Measured()])
 
 
 CASES = (
@@ -165,13 +175,12 @@ CASES = (
     _case("weighted metrics of numbers", _of_numbers, lambda: small.mlp(2), lambda: small.numbers() | {"sample_weight": small.weights()}, lambda: "mse", kind="weighted_metrics"),
     _case("custom metrics and functions", _own, strategies=THREE),
     _case(
-        "metric that does not add up, aggregation only_first_replica",
-        lambda: [Largest("only_first_replica")],
+        "metrics that do not add up (maxima)",
+        lambda: [Largest("sum", "one"), Largest("only_first_replica", "other")],
         lambda: small.mlp(1),
         _growing,
         keras.losses.Huber,
         fit=lambda: {"epochs": 4},
-        by_design="the state is that of replica 0, as its aggregation says",
-        expect=_largest_of_first_replica,
     ),
+    _case("metric kept by a layer", lambda: ["accuracy"], _measured),
 )

@@ -15,7 +15,7 @@ class Played:
     """A strategy of the suite.
 
     Attributes:
-        replicas: Parts of each global batch.
+        replicas: Replicas that compute at the same time.
         make: Builds it in this process.
         workers, ps, chief: Tasks of its process group; none for one process.
     """
@@ -56,6 +56,7 @@ STRATEGIES = {
     "central_storage": Played(2, _central),
     "multi_worker": Played(2, _ours("multi_worker"), workers=2),
     "parameter_server": Played(1, _ours("parameter_server"), workers=1, ps=1, chief=True),
+    "parameter_server_2": Played(2, _ours("parameter_server"), workers=2, ps=2, chief=True),
 }
 
 

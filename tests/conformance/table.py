@@ -22,6 +22,7 @@ _COLUMNS = {
     "central_storage": "Central storage",
     "multi_worker": "Multi-worker",
     "parameter_server": "Parameter server",
+    "parameter_server_2": "Parameter servers, 2 workers",
 }
 _CASE_SECONDS = 40.0
 _HEAD = """# Conformance

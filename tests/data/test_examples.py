@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow_datasets as tfds
 
-from tfdist.data import load
+from tfdist.data import Reading, load, splits
 from tfdist.errors import UsageError
 
 IMAGES = {
@@ -106,8 +106,11 @@ def folder(tmp_path_factory):
         ("tfdist_any_images", (4, 5)),
     ],
 )
-def test_images_are_scaled_in_their_order(folder, name, size):
-    source = load(name, folder)
+@pytest.mark.parametrize("most_bytes", [splits._BY_NUMBER_BYTES, 0])
+def test_images_are_scaled_in_their_order(folder, name, size, most_bytes, monkeypatch):
+    monkeypatch.setattr(splits, "_BY_NUMBER_BYTES", most_bytes)
+    source = load(name, folder, Reading(image_size=size))
+    assert (source.train_reader is None) == (most_bytes == 0)
     x, y = zip(*source.train.as_numpy_iterator(), strict=True)
     assert {image.dtype for image in x} == {np.dtype(np.float32)}
     np.testing.assert_allclose(np.stack(x), IMAGES[size] / 255, rtol=1e-6)
@@ -117,8 +120,8 @@ def test_images_are_scaled_in_their_order(folder, name, size):
 
 
 def test_validation_comes_before_test(folder):
-    source = load("tfdist_any_images", folder)
-    assert source.input_shape == (None, None, 3)
+    source = load("tfdist_any_images", folder, Reading(image_size=(4, 5)))
+    assert source.input_shape == (4, 5, 3)
     assert source.validation_examples == 11
 
 

@@ -67,6 +67,7 @@ def read(dataset):
         ),
         (IMAGE, pictures.png(np.full((9, 9, 3), 51, np.uint8)), np.full((6, 6, 3), 0.2)),
     ],
+    ids=["values", "whole numbers", "bytes", "fractions", "tensor", "image", "any image"],
 )
 def test_each_encoding(tmp_path, described, stored, expected):
     write(tmp_path / "a", {"x": stored, "y": 4}, {"x": stored, "y": 5})

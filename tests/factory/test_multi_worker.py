@@ -106,7 +106,7 @@ tfdist.strategy(wait_seconds=20)
 @pytest.mark.parametrize(
     ("transport", "message"),
     [
-        ("mpi", "'mpi' is unknown: choose one of auto, ring, nccl"),
+        ("tcp", "'tcp' is unknown: choose one of auto, ring, nccl, mpi"),
         ("nccl", "'nccl' is for GPUs, and there is 1 CPU device: use ring or auto"),
     ],
 )

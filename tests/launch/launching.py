@@ -41,10 +41,10 @@ def launch(code, *flags, timeout=60, env=None):
 
 
 @contextlib.contextmanager
-def launched(code, *flags, pids, env=None):
+def launched(code, *flags, pids, env=None, before=()):
     """A launcher whose tasks have said `pids` process numbers; gives it and their processes."""
     with subprocess.Popen(
-        words(code, *flags),
+        [*before, *words(code, *flags)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -44,3 +44,10 @@ def test_what_follows(code, ends_with, again, said):
 def test_no_failure_is_0_and_who_was_stopped_is_not_started_again():
     assert exit_code(None) == 0
     assert not may_start_again(Ended(A, -15, was_stopped=True))
+
+
+def test_a_lost_connection_may_come_back_and_a_local_255_is_what_it_is():
+    lost = Ended(A, 255, host="h2", by_ssh=True)
+    assert may_start_again(lost)
+    assert describe(lost) == "exit code 255, which is also that of ssh when it loses the connection"
+    assert (may_start_again(Ended(A, 255)), describe(Ended(A, 255))) == (False, "exit code 255")

@@ -24,7 +24,7 @@ def test_hosts(text, expected):
 
 @pytest.mark.parametrize("text", ["", "h1,,h2", "h1:", "h1:x", "h1:0", "-oProxyCommand=x", "h 1"])
 def test_wrong_hosts(text):
-    with pytest.raises(UsageError, match="--hosts has '.*' where a host is expected, alone or"):
+    with pytest.raises(UsageError, match=r"--hosts has '.*' where a host is expected, alone or"):
         parse_hosts(text)
 
 
@@ -51,7 +51,7 @@ def test_wrong_hostfiles(tmp_path, text, said):
 
 
 def test_a_missing_hostfile(tmp_path):
-    with pytest.raises(UsageError, match="--hostfile cannot be read .*No such file"):
+    with pytest.raises(UsageError, match=r"--hostfile cannot be read .*No such file"):
         read_hostfile(tmp_path / "none")
 
 

@@ -16,11 +16,11 @@ FEATURES = 4
 
 
 def data(seed: int = 1) -> tf.data.Dataset:
-    """Global batches of random examples, the second half of which count less."""
+    """Global batches of random examples, whose targets grow."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(4 * BATCH, FEATURES)).astype("float32")
-    y = (x[:, :1] * x[:, 1:2] + 0.3 * x[:, 2:3] + np.arange(4 * BATCH)[:, None] / 40).astype("float32")
-    return tf.data.Dataset.from_tensor_slices((x, y)).batch(BATCH)
+    y = x[:, :1] * x[:, 1:2] + 0.3 * x[:, 2:3] + np.arange(4 * BATCH)[:, None] / 40
+    return tf.data.Dataset.from_tensor_slices((x, y.astype("float32"))).batch(BATCH)
 
 
 class OwnStep(keras.Model):
@@ -146,7 +146,9 @@ class TwoOptimizers(keras.Model):
         x, y = data
         self.take(self.first, self.optimizer, lambda: ops.mean(ops.square(self.first(x) - y)))
         added = self.take(
-            self.second, self.other_optimizer, lambda: ops.sum(ops.square(self.second(x) - y)) / BATCH
+            self.second,
+            self.other_optimizer,
+            lambda: ops.sum(ops.square(self.second(x) - y)) / BATCH,
         )
         return {"added": added}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -38,6 +39,7 @@ class Checkpoint(BetweenCalls):
         skips_data: Whether `fit` reads the data up to where training goes on. False when the
             dataset begins there by itself (see `position`).
         grace_seconds: From a signal to the end, whether all is saved or not.
+        same: What must be the same when training goes on, by name, such as the batch size.
 
     Raises:
         UsageError: a value is wrong; or, when training begins, no checkpoint is whole, or it is
@@ -56,6 +58,7 @@ class Checkpoint(BetweenCalls):
         resume: str = "auto",
         skips_data: bool = True,
         grace_seconds: float = 25,
+        same: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__()
         if keep < 1:
@@ -69,6 +72,7 @@ class Checkpoint(BetweenCalls):
         self._keep, self._keep_best = keep, keep_best
         self._afresh = resume == "never"
         self._chosen: tuple[dict[str, Any] | None, list[str]] | None = None
+        self._same = dict(same or {})
         self._watch = Watch(grace_seconds)
         self._trains = False
 
@@ -80,6 +84,8 @@ class Checkpoint(BetweenCalls):
         if self._chosen is None:
             self._chosen = together.choose(self._folder, epochs, self._afresh)
         manifest = self._chosen[0]
+        if manifest is not None:
+            self._refuse_another(manifest)
         return None if manifest is None else content.where(manifest)
 
     def on_train_begin(self, logs: Any = None) -> None:
@@ -162,6 +168,15 @@ class Checkpoint(BetweenCalls):
         if self.engine.is_chief:
             say(f"training had ended: {path}" if at.end else f"goes on after {at}: {path}")
 
+    def _refuse_another(self, manifest: dict[str, Any]) -> None:
+        for name, value in self._same.items():
+            before = manifest["same"].get(name, value)
+            if before != value:
+                raise UsageError(
+                    f"{self._folder} is of a run with {name} {before}, and {value} was given: give "
+                    f"{name} as before, or another folder"
+                )
+
     def _restore(self, saved: content.Content) -> None:
         path = str(self._folder / saved.position.name)
         in_epoch = saved.position.step_in_epoch > 0
@@ -198,6 +213,7 @@ class Checkpoint(BetweenCalls):
     def _write(self, at: Position, logs: Any) -> None:
         facts = {
             "epochs": self._epochs,
+            "same": self._same,
             "stopped": bool(self.model.stop_training),
             "logs": {k: v for k, v in (logs or {}).items() if isinstance(v, (int, float))},
         }

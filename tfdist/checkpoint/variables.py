@@ -16,7 +16,7 @@ from tfdist.training import internals
 
 METRICS = "metric"
 # Keras numbers what has no name, by how many such things the process made before.
-_NUMBER = re.compile(r"_\d+(?=/|$)")
+_NUMBER = re.compile(r"_\d+(?=[_/]|$)")
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Value:
 def values(model: keras.Model, kinds: Sequence[str] | None = None) -> list[Value]:
     """Return copies of all values of a model's state; metrics, optimizers and seeds included."""
     return [
-        Value(kind, variable.path, np.array(variable))
+        Value(kind, variable.path, np.copy(np.asarray(variable)))
         for kind, variable in _variables(model)
         if kinds is None or kind in kinds
     ]

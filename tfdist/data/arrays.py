@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tfdist.data import reader
-from tfdist.data.reader import Reader, hold_out
+from tfdist.data import parts
+from tfdist.data.parts import hold_out
+from tfdist.data.reader import Reader
 from tfdist.data.reading import Reading
 from tfdist.data.source import Source
 from tfdist.errors import UsageError
@@ -55,7 +56,7 @@ def source(
         train, validation = hold_out(train, reading.validation_fraction)
     else:
         validation = _reader(*_pair(name, held, known, array), held[0], identity)
-    return reader.source(name, train, validation, num_classes=_num_classes(train_arrays[1]))
+    return parts.source(name, train, validation, reading, num_classes=_num_classes(train_arrays[1]))
 
 
 def _pair(
@@ -89,7 +90,7 @@ def _reader(x: np.ndarray, y: np.ndarray, key: str, identity: Callable[[], str])
         x = x[..., np.newaxis]
     take = _from_file if isinstance(x, np.memmap) else _from_memory
     read = take({"x": x, "y": np.ascontiguousarray(y)})
-    return Reader(len(x), read, identity=lambda: f"{key} {identity()}")
+    return Reader(len(x), read, needs_no_copy=True, identity=lambda: f"{key} {identity()}")
 
 
 def _from_memory(arrays: Mapping[str, np.ndarray]) -> Callable[[Any], tuple[Any, Any]]:

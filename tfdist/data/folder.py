@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tfdist.data import reader
+from tfdist.data import parts
 from tfdist.data.bad import BadExamples
 from tfdist.data.identity import of_files
 from tfdist.data.images import SUFFIXES, decoded
 from tfdist.data.lenient import lenient
-from tfdist.data.reader import Reader, hold_out
+from tfdist.data.parts import hold_out
+from tfdist.data.reader import Reader
 from tfdist.data.reading import Reading
 from tfdist.data.source import Source
 from tfdist.errors import UsageError
@@ -45,9 +46,11 @@ def load(path: str, reading: Reading) -> Source:
     elif validation_root is not None:
         _refuse_new_classes(validation_root, classes)
         validation = _reader(_files(validation_root, classes), reading, bad)
-    return reader.source(
+    return parts.source(
         f"folder:{path}",
-        *(train, validation),
+        train,
+        validation,
+        reading,
         num_classes=len(classes),
         class_names=tuple(classes),
         bad=bad,

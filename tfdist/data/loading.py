@@ -28,17 +28,27 @@ def load(name: str, data_dir: str | None = None, reading: Reading | None = None)
             examples are not numbers.
         StartAgainError: another process prepares the dataset and does not end.
     """
+    reading = reading or Reading()
+    source = described(_load(name, data_dir, reading))
+    if source.train_reader is None:
+        from tfdist.data.cache import cached_stream
+
+        return cached_stream(source, reading.cache)
+    return source
+
+
+def _load(name: str, data_dir: str | None, reading: Reading) -> Source:
     kind, _, what = name.partition(":")
     if kind in KINDS and what:
-        return described(import_module(f"tfdist.data.{kind}").load(what, reading or Reading()))
+        return import_module(f"tfdist.data.{kind}").load(what, reading)
     if data_dir is not None:
         data_dir = os.path.expanduser(data_dir)  # A shell leaves --data_dir=~/data as it is.
     if names.is_function(name):
         from tfdist.data import own
 
-        return described(own.load(name, data_dir))
+        return own.load(name, data_dir)
     from tfdist.data import catalogue, examples, prepare
 
     builder = catalogue.find(name, data_dir)
     prepare.ensure(builder, name)
-    return described(examples.source(builder, name))
+    return examples.source(builder, name, reading)

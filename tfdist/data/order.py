@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from tfdist.data.permutation import permutation
 from tfdist.data.reader import Reader
 from tfdist.data.source import Source
@@ -68,6 +70,22 @@ class Order:
         whole, rest = divmod(examples, self.global_batch_size)
         return whole + (rest > 0 and not self.drop_remainder)
 
+    def normal(self, examples: int | None) -> Order:
+        """Return the same order with a `start_step` within its pass, where that can be known."""
+        steps = self.steps(examples or 0)
+        if steps == 0:
+            return self
+        skipped, step = divmod(self.start_step, steps)
+        return replace(self, start_epoch=self.start_epoch + skipped, start_step=step)
+
+    def numbers(self, examples: int, epoch: int, step: int) -> np.ndarray:
+        """Return the numbers of the examples in one batch, as int64."""
+        start = step * self.global_batch_size
+        stop = min(start + self.global_batch_size, examples)
+        if not self.shuffle:
+            return np.arange(start, stop)
+        return permutation(examples, self.seed, epoch)[start:stop].astype(np.int64)
+
 
 def batches(source: Source, order: Order, augment: Augment | None = None) -> Any:
     """Return the tf.data dataset of the global batches for training.
@@ -77,6 +95,7 @@ def batches(source: Source, order: Order, augment: Augment | None = None) -> Any
         order: their order.
         augment: changes a batch, in a graph; random choices follow from its pass and its step.
     """
+    order = order.normal(source.train_examples)
     if source.train_reader is not None:
         return _numbered(source.train_reader, order, augment)
     return _streamed(source.train, source.train_examples, order, augment)
@@ -100,66 +119,54 @@ def validation_batches(
 def _numbered(reader: Reader, order: Order, augment: Augment | None) -> Any:
     import tensorflow as tf
 
-    def read(place: Any, numbers: Any) -> Any:
-        batch = reader.batch(numbers)
-        return augment(batch, place) if augment else batch
+    examples, size = reader.examples, order.global_batch_size
+    steps = order.steps(examples)
+    all_full = not reader.may_lose and (order.drop_remainder or steps * size == examples)
 
-    dataset = _numbers(reader.examples, reader.may_lose == 0, order).map(
+    def read(place: Any) -> Any:
+        epoch, step = place // steps, place % steps
+        numbers = tf.numpy_function(
+            lambda *of: order.numbers(examples, *map(int, of)), [epoch, step], tf.int64
+        )
+        numbers.set_shape([size if all_full else None])
+        batch = reader.batch(numbers)
+        return augment(batch, (epoch, step)) if augment else batch
+
+    dataset = _places(steps, order).map(
         read, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True
     )
     if reader.may_lose:
         dataset = dataset.filter(_is_not_empty)
     else:
-        dataset = _with_length(dataset, reader.examples, order)
+        dataset = _with_length(dataset, examples, order)
     return dataset.prefetch(tf.data.AUTOTUNE)
 
 
-def _numbers(examples: int, all_there: bool, order: Order) -> Any:
-    """The dataset of the batches to read: their pass and step, and the numbers of their examples."""
+def _places(steps: int, order: Order) -> Any:
+    """The dataset of the batches to read, each counted from the first one of the first pass."""
     import tensorflow as tf
 
-    size, steps = order.global_batch_size, order.steps(examples)
-    skipped, first_step = divmod(order.start_step, max(steps, 1))
-    first_epoch = order.start_epoch + skipped
-    all_full = all_there and (order.drop_remainder or examples % size == 0)
-
-    def of_pass(epoch: Any) -> Any:
-        numbers = _in_order(examples, order, epoch)
-        start = tf.where(epoch == first_epoch, tf.constant(first_step, tf.int64), 0)
-
-        def of_step(step: Any) -> Any:
-            part = numbers[step * size : (step + 1) * size]
-            return (epoch, step), tf.ensure_shape(part, [size if all_full else None])
-
-        return tf.data.Dataset.range(start, steps).map(of_step)
-
-    return _passes(first_epoch, order.goes_on and steps > 0).flat_map(of_pass)
-
-
-def _in_order(examples: int, order: Order, epoch: Any) -> Any:
-    """The numbers of all examples, in the order of a pass."""
-    import tensorflow as tf
-
-    if not order.shuffle:
-        return tf.range(examples, dtype=tf.int64)
-    numbers = tf.numpy_function(
-        lambda number: permutation(examples, order.seed, int(number)),
-        [epoch],
-        tf.int64,
-        stateful=False,
-    )
-    return tf.ensure_shape(numbers, [examples])
-
-
-def _passes(first: int, goes_on: bool) -> Any:
-    """The dataset of the passes in one iteration: the next one, or all from the first one."""
-    import tensorflow as tf
-
-    if goes_on:
+    first = order.start_epoch * steps + order.start_step
+    if order.goes_on and steps:
         return tf.data.Dataset.range(first, tf.int64.max)
-    counter = itertools.count(first)
-    spec = tf.TensorSpec([], tf.int64)
-    return tf.data.Dataset.from_generator(lambda: iter([next(counter)]), output_signature=spec)
+    next_pass = _counter(order.start_epoch)
+
+    def place(epoch: Any, step: Any) -> tuple[Any, Any]:
+        epoch = tf.cond(epoch < 0, next_pass, lambda: epoch)
+        return epoch, epoch * steps + step
+
+    places = tf.data.Dataset.range(steps).scan(tf.constant(-1, tf.int64), place)
+    return places.filter(lambda each: each >= first) if order.start_step else places
+
+
+def _counter(first: int) -> Callable[[], Any]:
+    """A function, for graphs, that returns the next number each time it runs."""
+    import tensorflow as tf
+
+    count = itertools.count(first)
+    return lambda: tf.ensure_shape(
+        tf.numpy_function(lambda: np.int64(next(count)), [], tf.int64), []
+    )
 
 
 def _with_length(dataset: Any, examples: int | None, order: Order) -> Any:
@@ -176,12 +183,18 @@ def _streamed(dataset: Any, examples: int | None, order: Order, augment: Augment
     size, start = order.global_batch_size, tf.constant(order.start_step, tf.int64)
 
     def of_pass(epoch: Any) -> Any:
+        # Of this graph alone: else the order would also follow from the seed of all TensorFlow.
+        tf.random.set_seed(1)
         all_batches = _shuffled(dataset, examples, order, epoch).batch(size, order.drop_remainder)
         numbered = all_batches.enumerate().skip(tf.where(epoch == order.start_epoch, start, 0))
         return numbered.map(lambda step, batch: ((epoch, step), batch))
 
-    placed = _passes(order.start_epoch, order.goes_on and examples != 0).flat_map(of_pass)
-    result = placed.map(
+    if order.goes_on and examples != 0:
+        passes = tf.data.Dataset.range(order.start_epoch, tf.int64.max)
+    else:
+        next_pass = _counter(order.start_epoch)
+        passes = tf.data.Dataset.range(1).map(lambda _: next_pass())
+    result = passes.flat_map(of_pass).map(
         lambda place, batch: augment(batch, place) if augment else batch,
         num_parallel_calls=tf.data.AUTOTUNE if augment else None,
         deterministic=True if augment else None,
@@ -194,12 +207,12 @@ def _shuffled(dataset: Any, examples: int | None, order: Order, epoch: Any) -> A
 
     if not order.shuffle:
         return dataset
-    seed = tf.random.experimental.stateless_fold_in(
-        tf.constant([order.seed, 0], tf.int64), epoch
+    seed = tf.random.stateless_uniform(
+        [], tf.stack([order.seed, epoch]), None, None, dtype=tf.int64
     )
     buffer = min(_BUFFER_EXAMPLES, max(1, _BUFFER_BYTES // _bytes(dataset)))
     buffer = max(1, min(buffer, examples if examples is not None else buffer))
-    return dataset.shuffle(buffer, seed[0], reshuffle_each_iteration=False)
+    return dataset.shuffle(buffer, seed, reshuffle_each_iteration=False)
 
 
 def _bytes(dataset: Any) -> int:

@@ -20,8 +20,8 @@ def scaled(dataset: Any) -> Any:
     parallel = {"num_parallel_calls": tf.data.AUTOTUNE, "deterministic": True}
     shapes = [leaf.shape for leaf in tf.nest.flatten(dataset.element_spec)]
     if not all(shape.is_fully_defined() for shape in shapes):
-        return dataset.map(_scale, **parallel)
-    blocks = dataset.batch(_block(shapes[0])).map(_scale, **parallel)
+        return dataset.map(scale, **parallel)
+    blocks = dataset.batch(_block(shapes[0])).map(scale, **parallel)
     # The blocks hide the length that the dataset knew.
     return blocks.unbatch().apply(tf.data.experimental.assert_cardinality(dataset.cardinality()))
 
@@ -51,7 +51,8 @@ def _block(shape: Any) -> int:
     return max(1, min(_MAX_BLOCK, _BLOCK_VALUES // max(1, prod(shape))))
 
 
-def _scale(x: Any, *rest: Any) -> tuple[Any, ...]:
+def scale(x: Any, *rest: Any) -> tuple[Any, ...]:
+    """Return (x, ...) with x of whole numbers as float32 in [0, 1], in a graph."""
     import tensorflow as tf
 
     if x.dtype.is_integer:
@@ -63,7 +64,7 @@ def _finished_x(x: Any) -> Any:
     import tensorflow as tf
 
     if x.dtype in (tf.uint8, tf.uint16):
-        return _scale(x)[0]
+        return scale(x)[0]
     return tf.cast(x, tf.float32) if x.dtype.is_floating or x.dtype.is_bool else x
 
 

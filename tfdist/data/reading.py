@@ -10,7 +10,7 @@ from tfdist.errors import UsageError
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What holds for datasets that are named by their files: folder:, tfrecord:, npz: and npy:.
+    """What holds for all datasets but those of a function of the user's.
 
     Attributes:
         image_size: height and width, in pixels, to which encoded images are resized.
@@ -19,6 +19,8 @@ class Reading:
             have no validation part of their own. Always the same examples, whatever the seed of a
             run, so that no run is validated on what another one was trained on.
         max_bad_examples: examples that may be left out because they cannot be read.
+        cache: where examples are kept once they were read: "none", "memory", "auto" (in memory when
+            all take less than 256 MiB), or a folder on a local disk.
 
     Raises:
         UsageError: a value is out of range.
@@ -28,6 +30,7 @@ class Reading:
     channels: int = 3
     validation_fraction: float = 0.2
     max_bad_examples: int = 0
+    cache: str = "auto"
 
     def __post_init__(self) -> None:
         if len(self.image_size) != 2 or min(self.image_size) < 1:

@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 
@@ -57,6 +58,13 @@ class Records:
         found = np.empty(len(numbers), object)
         found[:] = [self._bytes(int(number)) for number in numbers]
         return found
+
+    def fetch(self, numbers: Any) -> Any:
+        """The same in a graph: from a vector of int64 to a vector of strings."""
+        import tensorflow as tf
+
+        found = tf.numpy_function(self.read, [numbers], tf.string, stateful=False)
+        return tf.ensure_shape(found, [None])
 
     def _bytes(self, number: int) -> bytes:
         file, index = self._place(number)

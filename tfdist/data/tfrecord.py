@@ -5,14 +5,14 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Sequence
-from typing import Any
 
-from tfdist.data import features, reader
+from tfdist.data import features, parts
 from tfdist.data.bad import BadExamples
 from tfdist.data.features import Features
 from tfdist.data.identity import of_files
 from tfdist.data.lenient import lenient
-from tfdist.data.reader import Reader, hold_out
+from tfdist.data.parts import hold_out
+from tfdist.data.reader import Reader
 from tfdist.data.reading import Reading
 from tfdist.data.records import Records
 from tfdist.data.source import Source
@@ -40,8 +40,13 @@ def load(pattern: str, reading: Reading) -> Source:
     train, validation = (
         readers if len(readers) == 2 else hold_out(readers[0], reading.validation_fraction)
     )
-    return reader.source(
-        f"tfrecord:{pattern}", train, validation, num_classes=described.num_classes, bad=bad
+    return parts.source(
+        f"tfrecord:{pattern}",
+        train,
+        validation,
+        reading,
+        num_classes=described.num_classes,
+        bad=bad,
     )
 
 
@@ -57,17 +62,10 @@ def _matches(pattern: str) -> list[str]:
 
 
 def _reader(paths: Sequence[str], described: Features, bad: BadExamples) -> Reader:
-    import tensorflow as tf
-
     records = Records(paths)
-
-    def serialized(numbers: Any) -> Any:
-        found = tf.numpy_function(records.read, [numbers], tf.string, stateful=False)
-        return tf.ensure_shape(found, [None])
-
     return Reader(
         examples=len(records),
-        read=lenient(serialized, described.parse, records.where, bad, described.parse_all),
+        read=lenient(records.fetch, described.parse, records.where, bad, described.parse_all),
         may_lose=bad.most,
         identity=lambda: f"{described.text} {of_files(paths)}",
     )

@@ -57,6 +57,7 @@ def _launch(group: Group, settings: Settings) -> int:
     shown = chosen(settings.role, tasks)
     folder = settings.log_dir or tempfile.mkdtemp(prefix="tfdist-launch-")
     with Signals() as signals, Screen(tasks, shown, Path(folder)) as screen:
+        screen.say(f"starting {len(tasks)} tasks, whose output is kept in {folder}")
         cause = run_again(
             lambda: run(group, screen, signals, screen.say), settings.max_restarts, screen, signals
         )

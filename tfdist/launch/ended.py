@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from tfdist.cluster import Task
 from tfdist.errors import EXIT_AGAIN, EXIT_DONE
 
+_SSH_FAILED = 255
+
 
 @dataclass(frozen=True)
 class Ended:
@@ -16,6 +18,7 @@ class Ended:
     code: int
     was_stopped: bool = False
     host: str = "this machine"
+    by_ssh: bool = False
 
 
 def first_failure(ended: Sequence[Ended]) -> Ended | None:
@@ -31,8 +34,9 @@ def first_failure(ended: Sequence[Ended]) -> Ended | None:
 
 
 def may_start_again(cause: Ended) -> bool:
-    """Whether another try may go better: after exit code 75 and after a signal."""
-    return not cause.was_stopped and (cause.code == EXIT_AGAIN or cause.code < 0)
+    """Whether another try may go better: after exit code 75, a signal or a lost connection."""
+    again = cause.code == EXIT_AGAIN or cause.code < 0 or _may_be_lost(cause)
+    return again and not cause.was_stopped
 
 
 def exit_code(cause: Ended | None) -> int:
@@ -46,7 +50,12 @@ def describe(ended: Ended) -> str:
     """Say how a task ended."""
     if ended.code < 0:
         return f"killed by {_name(-ended.code)}"
-    return f"exit code {ended.code}"
+    also = ", which is also that of ssh when it loses the connection" if _may_be_lost(ended) else ""
+    return f"exit code {ended.code}{also}"
+
+
+def _may_be_lost(ended: Ended) -> bool:
+    return ended.by_ssh and ended.code == _SSH_FAILED
 
 
 def _name(number: int) -> str:

@@ -15,7 +15,7 @@ from tfdist.launch.hosts import Host
 from tfdist.launch.output import Listener
 from tfdist.launch.process import Order, Process
 from tfdist.launch.signals import Signals
-from tfdist.launch.watch import only_serve, stop, watch
+from tfdist.launch.watch import ended_by, only_serve, stop, watch
 
 _SILENCE_SECONDS = 60.0
 _TRIES_FOR_PORTS = 3
@@ -143,5 +143,5 @@ def _stopped(processes: Sequence[Process], ended: Sequence[Ended], signals: Sign
         and only_serve([each.task for each in left], ended)
     )
     if had_no_more_to_do:
-        return [Ended(each.task, EXIT_DONE, False, str(each.host)) for each in left]
-    return [Ended(each.task, each.code or 0, True, str(each.host)) for each in left]
+        return [ended_by(each, EXIT_DONE) for each in left]
+    return [ended_by(each, each.code, was_stopped=True) for each in left]

@@ -66,7 +66,7 @@ def _keep(order):
             cwd=order["folder"],
             stdin=subprocess.DEVNULL,
             start_new_session=True,  # a group of its own, to be ended as a whole
-            preexec_fn=_die_with_keeper,
+            preexec_fn=die_with_parent,
         )
     except OSError as error:
         sys.stderr.write(f"{error.filename or order['command'][0]}: {error.strerror}\n")
@@ -121,10 +121,10 @@ def _signal(group, number):
         os.killpg(group, number)
 
 
-def _die_with_keeper():
-    # For a keeper that is killed and can end nobody. Linux has it, other systems do not.
+def die_with_parent(number=signal.SIGKILL):
+    """Have this signal sent to this process when its parent ends. Linux has it, others do not."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number)
 
 
 def _end_like(code, is_remote):

@@ -7,7 +7,7 @@ import select
 import subprocess
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from tfdist.cluster import Task
@@ -40,7 +40,7 @@ class Order:
     command: Sequence[str]
     folder: str
     variables: dict[str, str]
-    without: Sequence[str] = field(default=())
+    without: Sequence[str] = ()
     grace_seconds: float = 10
     silence_seconds: float | None = None
     is_remote: bool = False
@@ -60,6 +60,7 @@ class Process:
         self.host = host
         self.address: str | None = None
         self._port = port
+        self._is_started = False
         self._last_beat = time.monotonic()
         self._keeper: subprocess.Popen[bytes] = subprocess.Popen(
             host.keeper,
@@ -94,6 +95,7 @@ class Process:
 
     def start(self, order: Order) -> None:
         """Start the task."""
+        self._is_started = True
         self._tell(_line(asdict(order)))
         if self._keeper.stdin is not None:
             os.set_blocking(self._keeper.stdin.fileno(), False)  # a dead network must not hold us
@@ -114,17 +116,15 @@ class Process:
 
     def ask_to_end(self) -> None:
         """Send SIGTERM, which TensorFlow may be deaf to."""
-        self._tell(keeper.TERMINATE)
+        self._tell(keeper.TERMINATE) if self._is_started else self._hang_up()
 
     def kill(self) -> None:
         """Send SIGKILL; `wait` waits for the end."""
-        self._tell(keeper.KILL)
+        self._tell(keeper.KILL) if self._is_started else self._hang_up()
 
     def wait(self) -> None:
         """Wait until it has ended; the keeper as well, or it is killed."""
-        if self._keeper.stdin is not None:
-            with contextlib.suppress(OSError):
-                self._keeper.stdin.close()  # a keeper without an order ends now
+        self._hang_up()
         try:
             self._keeper.wait(_KILL_SECONDS)
         except subprocess.TimeoutExpired:
@@ -136,6 +136,12 @@ class Process:
         for pipe in (self._keeper.stdout, self._keeper.stderr):
             if pipe is not None:
                 pipe.close()
+
+    def _hang_up(self) -> None:
+        """A keeper without an order ends by this, others as if the launcher were gone."""
+        if self._keeper.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._keeper.stdin.close()
 
     def _tell(self, words: bytes) -> None:
         if self._keeper.stdin is None or self._keeper.stdin.closed:
@@ -157,9 +163,14 @@ class Process:
 
     def _no_answer(self) -> str:
         self._keeper.kill()
-        assert self._keeper.stderr is not None
-        words = self._keeper.stderr.read().decode(errors="replace").split("\n")
-        last = next((word.strip() for word in reversed(words) if word.strip()), "no answer")
+        self._keeper.wait()
+        # Not to the end of it, which a connection that ssh shares (ControlPersist) holds open.
+        os.set_blocking(self.pipes["stderr"], False)
+        try:
+            words = os.read(self.pipes["stderr"], 65_536).decode(errors="replace")
+        except BlockingIOError:
+            words = ""
+        last = (words.strip() or "no answer").splitlines()[-1]
         return (
             f"{self.task} cannot be started on {self.host} ({last}): try "
             f"`{' '.join(self.host.login)} true`, which must work without a question"

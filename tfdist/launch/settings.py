@@ -41,7 +41,7 @@ class Settings:
         None, _WHERE, "PORT", "of the first task on each host [ports that are free there]"
     )
     role: str | None = _flag(
-        None, _HOW, "LIST", "show the output of these alone: chief,worker:1 [all]"
+        None, _HOW, "LIST", "whose output is shown, such as chief,worker:1 [all]"
     )
     log_dir: str | None = _flag(
         None, _HOW, "FOLDER", "for the whole output, a file a task [a new folder]"

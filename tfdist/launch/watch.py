@@ -36,7 +36,7 @@ def watch(
         gone = [(each, each.code) for each in running if each.code is not None]
         listener.listen(wait=not gone)  # what a process wrote before its end is there
         # Of those that ended in one glance a signal is the cause of an error, never the reverse.
-        ended += sorted((_ended(*each) for each in gone), key=lambda each: each.code >= 0)
+        ended += sorted((ended_by(*each) for each in gone), key=lambda each: each.code >= 0)
         running = [each for each in running if each not in [process for process, _ in gone]]
         if gone:
             tasks = [each.task for each in running]
@@ -75,8 +75,10 @@ def stop(
             each.close()
 
 
-def _ended(process: Process, code: int | None) -> Ended:
-    return Ended(process.task, code or 0, host=str(process.host))
+def ended_by(process: Process, code: int | None, was_stopped: bool = False) -> Ended:
+    """Return how a process ended, with its host."""
+    host = process.host
+    return Ended(process.task, code or 0, was_stopped, str(host), host.is_remote)
 
 
 def _patience(ended: Sequence[Ended], left: Sequence[Task], grace_seconds: float) -> float | None:

@@ -2,13 +2,16 @@
 
 import tensorflow as tf
 
-from tfdist.data import Source
-
-_SHUFFLED_AT_ONCE = 10_000  # examples in memory; a smaller training set is shuffled as a whole
+from tfdist.data import Source, order
 
 
 def batches(
-    source: Source, global_batch_size: int, seed: int, *, goes_on: bool = False
+    source: Source,
+    global_batch_size: int,
+    seed: int,
+    *,
+    goes_on: bool = False,
+    start: tuple[int, int] = (0, 0),
 ) -> tuple[tf.data.Dataset, tf.data.Dataset | None]:
     """Return the global batches for training, shuffled anew in each epoch, and for validation.
 
@@ -17,18 +20,14 @@ def batches(
         global_batch_size: Examples in a batch; the last one of a pass has what is left.
         seed: Of the order.
         goes_on: Begin the data again, without end, for epochs that have a given number of steps.
+        start: The pass over the data, and the batch in it, to begin with.
     """
-    examples = source.train_examples
-    buffer = _SHUFFLED_AT_ONCE if examples is None else min(examples, _SHUFFLED_AT_ONCE)
-    train = source.train.shuffle(buffer, seed, reshuffle_each_iteration=True)
-    train = train.batch(global_batch_size)
-    train = _ready_in_order(train.repeat() if goes_on else train)
-    if source.validation is None:
-        return train, None
-    return train, _ready_in_order(source.validation.batch(global_batch_size))
-
-
-def _ready_in_order(dataset: tf.data.Dataset) -> tf.data.Dataset:
-    options = tf.data.Options()
-    options.deterministic = True
-    return dataset.with_options(options).prefetch(tf.data.AUTOTUNE)
+    train = order.Order(
+        global_batch_size=global_batch_size,
+        seed=seed,
+        goes_on=goes_on,
+        start_epoch=start[0],
+        start_step=start[1],
+    )
+    validation = order.validation_batches(source, global_batch_size)
+    return order.batches(source, train), validation

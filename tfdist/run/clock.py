@@ -37,6 +37,22 @@ class Clock(keras.callbacks.Callback):
         """Note how long all took."""
         self.seconds = time.perf_counter() - self._began
 
+    def get_state(self) -> dict[str, Any]:
+        """Return the times so far, for a run that is started again."""
+        now = time.perf_counter()
+        return {
+            "epoch_seconds": list(self.epoch_seconds),
+            "of_epoch": now - self._epoch_began if self._trains else 0.0,
+            "seconds": now - self._began,
+        }
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Count on from such times."""
+        now = time.perf_counter()
+        self.epoch_seconds = list(state["epoch_seconds"])
+        self._epoch_began = now - state["of_epoch"]
+        self._began = now - state["seconds"]
+
     @property
     def seconds_per_epoch(self) -> float:
         """The mean over all epochs but the first, in which the step is made, if there are more."""

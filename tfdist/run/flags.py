@@ -13,7 +13,7 @@ from tfdist.errors import UsageError
 
 _HELP = {"--help", "-help", "-h"}
 _WIDTH = 80
-_COLUMN = 30
+_COLUMN = 32
 
 
 class _Number(flags.ArgumentParser):

@@ -9,13 +9,14 @@ import keras
 import tensorflow as tf
 
 import tfdist
+from tfdist.checkpoint.callback import Checkpoint
 from tfdist.cluster import Cluster
 from tfdist.data import Source, load
-from tfdist.data.ledger import ledger
+from tfdist.data.ledger import Ledger, ledger
 from tfdist.errors import StartAgainError, UsageError
 from tfdist.factory import Context, current
 from tfdist.models import build
-from tfdist.run import optimizers, report
+from tfdist.run import optimizers, report, saving
 from tfdist.run.batches import batches
 from tfdist.run.clock import Clock
 from tfdist.run.record import record
@@ -40,9 +41,9 @@ def run(settings: Settings, cluster: Cluster) -> dict[str, Any]:
     model = _model(settings, source, strategy)
     sys.stdout.write(report.start(settings, current(), account, model))
     sys.stdout.flush()
-    clock = Clock()
+    clock, saves = Clock(), saving.checkpoint(settings, account)
     with _loss_of_tasks_told(current()):
-        history = _fit(settings, source, account.global_batch, model, clock)
+        history = _fit(settings, source, account, model, clock, saves)
     return record(settings, current(), account, model, history, clock)
 
 
@@ -70,10 +71,19 @@ def _refuse_unknown_loss(settings: Settings, source: Source) -> None:
 
 
 def _fit(
-    settings: Settings, source: Source, global_batch: int, model: keras.Model, clock: Clock
+    settings: Settings,
+    source: Source,
+    account: Ledger,
+    model: keras.Model,
+    clock: Clock,
+    saves: Checkpoint | None,
 ) -> dict[str, list]:
     train, validation = batches(
-        source, global_batch, settings.seed, goes_on=settings.steps_per_epoch is not None
+        source,
+        account.global_batch,
+        settings.seed,
+        goes_on=settings.steps_per_epoch is not None,
+        start=saving.first_batch(saves, settings, account),
     )
     return model.fit(
         train,
@@ -81,7 +91,7 @@ def _fit(
         epochs=settings.epochs,
         steps_per_epoch=settings.steps_per_epoch,
         verbose="auto" if settings.verbose == "auto" else int(settings.verbose),
-        callbacks=[clock],
+        callbacks=[clock] if saves is None else [clock, saves],
     ).history
 
 

@@ -15,7 +15,18 @@ from tfdist.run.optimizers import NAMES as OPTIMIZERS
 
 PRECISIONS = ("float32", "bfloat16", "mixed_float16", "mixed_bfloat16")
 VERBOSITIES = ("auto", "0", "1", "2")
-_WHAT, _WHERE, _HOW = "What is trained", "Where", "How"
+RESUMES = ("auto", "never")
+_WHAT, _WHERE, _HOW, _KEPT = "What is trained", "Where", "How", "What is kept"
+_OF_CHECKPOINTS = (
+    "checkpoint_every_steps",
+    "checkpoint_every_minutes",
+    "checkpoint_every_epochs",
+    "keep_best",
+)
+_COUNTS = (
+    *("global_batch_size", "batch_size_per_replica", "epochs", "steps_per_epoch"),
+    *("checkpoint_every_steps", "checkpoint_every_epochs", "keep"),
+)
 
 
 def _flag(default: Any, group: str, value: str, meaning: str) -> Any:
@@ -64,6 +75,26 @@ class Settings:
         "WHEN",
         "0 nothing, 1 a bar, 2 a line an epoch; auto: 1 on a terminal, else 2",
     )
+    checkpoint_dir: str | None = _flag(
+        None, _KEPT, "FOLDER", "where checkpoints are kept, in a folder that all tasks share [none]"
+    )
+    checkpoint_every_steps: int | None = _flag(
+        None, _KEPT, "N", "steps from one checkpoint to the next"
+    )
+    checkpoint_every_minutes: float | None = _flag(None, _KEPT, "N", "minutes, likewise")
+    checkpoint_every_epochs: int | None = _flag(
+        None, _KEPT, "N", "epochs, likewise [1 if neither steps nor minutes are given]"
+    )
+    keep: int = _flag(3, _KEPT, "N", "how many of the last checkpoints are kept")
+    keep_best: str | None = _flag(
+        None, _KEPT, "METRIC", "keep that of the best epoch too, by a metric such as val_loss"
+    )
+    resume: str = _flag(
+        "auto",
+        _KEPT,
+        "WHEN",
+        "auto: go on from the last whole checkpoint; never: put aside those there are, and begin",
+    )
 
     def __post_init__(self) -> None:
         for name, choices in (
@@ -71,10 +102,12 @@ class Settings:
             ("strategy", STRATEGIES),
             ("optimizer", OPTIMIZERS),
             ("verbose", VERBOSITIES),
+            ("resume", RESUMES),
         ):
             _check_choice(name, getattr(self, name), choices)
-        for name in ("global_batch_size", "batch_size_per_replica", "epochs", "steps_per_epoch"):
+        for name in _COUNTS:
             _check_count(name, getattr(self, name))
+        self._check_checkpoints()
         _check_rate(self.learning_rate)
         _check_dataset(self.dataset)
         _check_model(self.model)
@@ -82,6 +115,18 @@ class Settings:
         check_seed(self.seed)
         if not self.explain:
             _check_batch_sizes(self.global_batch_size, self.batch_size_per_replica)
+
+    def _check_checkpoints(self) -> None:
+        minutes = self.checkpoint_every_minutes
+        if minutes is not None and not 0 < minutes < math.inf:
+            raise UsageError(
+                f"--checkpoint_every_minutes is {minutes}, but must be above 0: give one such as 10"
+            )
+        given = [name for name in _OF_CHECKPOINTS if getattr(self, name) is not None]
+        if self.checkpoint_dir is None and given:
+            raise UsageError(
+                f"--{given[0]} was given without --checkpoint_dir: give the folder too"
+            )
 
     def global_batch(self, replicas: int) -> int:
         """The number of examples in one step over this many replicas."""

@@ -114,14 +114,12 @@ class Callbacks:
     def _between(self) -> list[BetweenCalls]:
         return [c for c in self._list.callbacks if isinstance(c, BetweenCalls)]
 
-    def start(self, feed: Any, epoch: int) -> tuple[int, int]:
-        """Return the epoch and the step in it to begin with; let the data begin there."""
+    def start(self, epoch: int) -> tuple[int, int, bool]:
+        """Return the epoch and the step in it to begin with, and whether data is to be skipped."""
         for each in self._between:
             if each.start is not None:
-                if each.skips_data:
-                    feed.skip(*each.start)
-                return each.start
-        return self._engine.model._initial_epoch or epoch, 0
+                return *each.start, each.skips_data
+        return self._engine.model._initial_epoch or epoch, 0, False
 
     def limit(self, kind: str, done: int) -> int:
         """Return how many steps may follow before a callback between calls is told."""

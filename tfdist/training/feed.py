@@ -63,15 +63,17 @@ class Feed:
             next(self._iterator, None)
         return self._iterator
 
-    def skip(self, epochs: int, steps: int) -> None:
-        """Go to where so many epochs, and steps of the next one, have been read."""
-        for _ in range(epochs):
-            iterator, read = self.epoch(), 0
-            if self._given_steps is not None:
-                read = sum(next(iterator, None) is not None for _ in range(self._given_steps))
-                self.end(read, read < self._given_steps)
-            else:
-                self._adapter.on_epoch_end()  # an epoch that nobody reads costs nothing
+    def pass_over(self) -> None:
+        """Go through an epoch that was read in a run before this one."""
+        iterator, read = self.epoch(), 0
+        if self._given_steps is None:
+            self._adapter.on_epoch_end()  # an iterator that nobody reads costs nothing
+            return
+        read = sum(next(iterator, None) is not None for _ in range(self._given_steps))
+        self.end(read, read < self._given_steps)
+
+    def skip(self, steps: int) -> None:
+        """Leave out steps at the beginning of the next epoch."""
         self._skip = steps
 
     def rewind(self) -> None:

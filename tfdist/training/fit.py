@@ -61,7 +61,10 @@ def fit(
     hooks = Callbacks(engine, callbacks, verbose=verbose, epochs=epochs, steps=feed.steps)
     hooks.on_train_begin()
     logs: dict = {}
-    first, done = hooks.start(feed, initial_epoch)
+    first, done, skips = hooks.start(initial_epoch)
+    if skips and first < epochs:
+        before = range(initial_epoch, first)
+        _skip(feed, done, validation, [model._should_eval(e, validation_freq) for e in before])
     for epoch in range(first, epochs):
         model.reset_metrics()
         hooks.on_epoch_begin(epoch)
@@ -157,6 +160,16 @@ def predict_on_batch(engine: Any, x: Any) -> Any:
     batch = (tf.nest.map_structure(tf.convert_to_tensor, x),)
     engine.ready_to_predict(batch)
     return tf.nest.map_structure(lambda part: _concatenate((part,)), engine.predict(batch))
+
+
+def _skip(feed: Feed, steps: int, validation: Feed | None, evaluated: list[bool]) -> None:
+    """Let data go on as if epochs had been read here: a shuffle counts its iterators."""
+    for each in evaluated:
+        feed.pass_over()
+        if validation is not None and each:
+            validation.rewind()
+            validation.pass_over()
+    feed.skip(steps)
 
 
 def _epoch(engine: Any, feed: Feed, kind: str, hooks: Callbacks, done: int = 0) -> None:

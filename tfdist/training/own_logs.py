@@ -66,4 +66,4 @@ def _names(metric: keras.Metric) -> list[str]:
 
 def _addend(share: Share, value: Any) -> tf.Tensor:
     value = tf.reduce_mean(tf.cast(value, tf.float32))
-    return tf.where(share.count > 0, value * share.weight, 0.0)
+    return tf.where(share.count > 0, value * tf.cast(share.weight, value.dtype), 0.0)

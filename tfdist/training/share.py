@@ -46,8 +46,8 @@ class Share:
 
     @property
     def weight(self) -> tf.Tensor:
-        """The part of the global batch this replica stands for, in [0, 1]."""
-        return tf.cast(self.count, tf.float32) / tf.cast(self.total, tf.float32)
+        """The part of the global batch this replica stands for, in [0, 1], as float64."""
+        return tf.cast(self.count, tf.float64) / tf.cast(self.total, tf.float64)
 
     @property
     def present(self) -> tf.Tensor:

@@ -44,7 +44,7 @@ def verify(
         UsageError: an argument is not what it must be.
     """
     from tfdist.verification import judge
-    from tfdist.verification.trial import prepare
+    from tfdist.verification.prepare import prepare
 
     return judge.judge(prepare(build, dataset, strategy, compile, steps, seed))
 

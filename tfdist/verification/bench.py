@@ -9,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 import tensorflow as tf
 
-from tfdist.verification.compare import beside_rounding, compare
-from tfdist.verification.faults import Gradients, faults
+from tfdist.verification.compare import ROUNDINGS, beside_rounding, compare
+from tfdist.verification.factors import Gradients
+from tfdist.verification.faults import faults
 from tfdist.verification.outcome import Outcome
 from tfdist.verification.report import Cause, Comparison
 from tfdist.verification.trial import Mode, Start, Trial
@@ -48,8 +49,13 @@ class Bench:
         """Return how one device differs when only the order of rows does, and whether by much."""
         other, _ = self._trial.on_one_device(replace(self._mode, reverse=True), self._start)
         moved = self._compare("rounding", other)
-        much = any(not row.difference <= _STABLE for row in moved.rows if row.kind == "log")
-        return moved, self._trial.tasks.any(much)
+        return moved, self._trial.tasks.any(not _logs_agree(moved, _STABLE))
+
+    def may_be_rounding(self, moved: Comparison) -> bool:
+        """Return whether the steps are as many, and the logs as near as rounding leaves them."""
+        counts = all(row.is_equal for row in self.comparison.rows if row.kind == "count")
+        near = _logs_agree(self.comparison, max(_STABLE, ROUNDINGS * moved.largest))
+        return not self._trial.tasks.any(not (counts and near))
 
     def allow_for(self, rounding: Comparison) -> None:
         """Widen the limits of the comparison to what rounding does."""
@@ -82,6 +88,11 @@ class Bench:
             path: (gradient, strategy.gradients.get(path, nothing))
             for path, gradient in plain.gradients.items()
         }
+
+
+def _logs_agree(comparison: Comparison, limit: float) -> bool:
+    logs = (row.difference for row in comparison.rows if row.kind == "log")
+    return all(difference <= limit for difference in logs)
 
 
 def _checksum(arrays: Sequence[np.ndarray]) -> int:

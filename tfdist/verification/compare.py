@@ -14,7 +14,7 @@ from tfdist.verification.report import Comparison, Row
 WEIGHTS = 1e-5  # relative to the largest value of a variable
 LOGS = 1e-6  # relative to the value
 _NOTHING = 1e-6  # what is smaller than this is compared absolutely
-_ROUNDINGS = 5  # how often the effect of another rounding counts as rounding
+ROUNDINGS = 5  # how often the effect of another rounding counts as rounding
 
 
 def compare(title: str, one_device: Outcome, strategy: Outcome) -> Comparison:
@@ -36,7 +36,7 @@ def beside_rounding(comparison: Comparison, rounding: Comparison) -> Comparison:
     rows = []
     for row, same in zip(comparison.rows, rounding.rows, strict=True):
         moved = of_logs if row.kind == "log" else same.difference
-        rows.append(replace(row, limit=max(row.limit, _ROUNDINGS * moved)))
+        rows.append(replace(row, limit=max(row.limit, ROUNDINGS * moved)))
     return Comparison(comparison.title, tuple(rows), rounding.largest)
 
 

@@ -44,7 +44,7 @@ def _normalized(names: Sequence[str]) -> Cause:
     return Cause(
         True,
         f"{_listed(names)}: a replica normalizes by the statistics of its own rows",
-        "BatchNormalization(synchronized=True), with which nothing differs",
+        "keras.layers.BatchNormalization(synchronized=True)",
     )
 
 

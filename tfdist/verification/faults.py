@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-import numpy as np
-
+from tfdist.verification.factors import Gradients, factors_of, is_one, near
 from tfdist.verification.report import Cause, Comparison
 
-_SAME = 1e-2  # how near to a factor counts as it
 _SUM = (
     "take a mean over the rows, or give a sum to tfdist.global_sum(), which counts it as that of "
     "the global batch"
 )
-Gradients = Mapping[str, tuple[np.ndarray, np.ndarray]]
 
 
 def faults(
@@ -31,20 +28,20 @@ def faults(
         owner: What takes the loss.
     """
     found = list(_of_gradient(even, replicas, owner))
-    if not found and _factors(last) and not _is_one(last):
+    if not found and factors_of(last) and not is_one(last):
         found = [_uneven(owner)]
     return found or list(_of_logs(comparison, replicas)) or [_unknown(owner)]
 
 
 def _of_gradient(gradients: Gradients, replicas: int, owner: str) -> Iterator[Cause]:
-    factors = _factors(gradients)
-    off = {name: f for name, f in factors.items() if not _near(f, 1.0)}
+    factors = factors_of(gradients)
+    off = {name: f for name, f in factors.items() if not near(f, 1.0)}
     if not off:
         return
     every = len(off) == len(factors)
     whose = "the gradient" if every else f"the gradient of {_listed(list(off))}"
     first = next(iter(off.values()))
-    if not all(_near(f, first) for f in off.values()):
+    if not all(near(f, first) for f in off.values()):
         yield _no_multiple(whose, owner)
         return
     yield _multiple(whose, first, replicas, owner)
@@ -52,7 +49,7 @@ def _of_gradient(gradients: Gradients, replicas: int, owner: str) -> Iterator[Ca
 
 def _multiple(whose: str, factor: float, replicas: int, owner: str) -> Cause:
     what = f"{whose} is {factor:.2f} x that of one device"
-    if _near(factor, 1 / replicas):
+    if near(factor, 1 / replicas):
         return Cause(
             False,
             f"{what}, 1 / the number of replicas: {owner} takes a sum over its own rows, which is "
@@ -60,7 +57,7 @@ def _multiple(whose: str, factor: float, replicas: int, owner: str) -> Cause:
             _SUM,
             factor,
         )
-    if _near(factor, replicas):
+    if near(factor, replicas):
         return Cause(
             False,
             f"{what}, the number of replicas: {owner} adds up over the replicas by itself",
@@ -102,7 +99,7 @@ def _of_logs(comparison: Comparison, replicas: int) -> Iterator[Cause]:
         known = {1 / replicas: "1 / the number of replicas", replicas: "the number of replicas"}
         name = next((text for f, text in known.items() if math.isclose(factor, f, rel_tol=0.1)), "")
         if name:
-            about = "" if _near(factor, 1 / replicas) or _near(factor, replicas) else "about "
+            about = "" if near(factor, 1 / replicas) or near(factor, replicas) else "about "
             what = f"{what}, {about}{name}: it is no mean over the step's own rows"
             yield Cause(False, what, _SUM, factor)
 
@@ -126,28 +123,6 @@ def order_matters(rounding: Comparison, owner: str) -> Cause:
         "make one example of rows that need each other; draw from keras.random with a "
         "keras.random.SeedGenerator of the layer",
     )
-
-
-def _factors(gradients: Gradients) -> dict[str, float]:
-    """Return by what the gradient of each weight is multiplied; NaN where it is no multiple."""
-    largest = max((np.abs(one).max(initial=0) for one, _ in gradients.values()), default=0)
-    factors = {}
-    for path, (one, other) in gradients.items():
-        square = float(np.vdot(one, one))
-        if np.abs(one).max(initial=0) < 1e-4 * largest or not square:
-            continue  # rounding may be all of it
-        factor = float(np.vdot(one, other)) / square
-        left = np.linalg.norm(other - factor * one) / np.linalg.norm(one)
-        factors[path] = factor if left < _SAME * max(1.0, abs(factor)) else math.nan
-    return factors
-
-
-def _is_one(gradients: Gradients) -> bool:
-    return all(_near(f, 1.0) for f in _factors(gradients).values())
-
-
-def _near(value: float, target: float) -> bool:
-    return math.isclose(value, target, rel_tol=_SAME)
 
 
 def _listed(names: list[str]) -> str:

@@ -14,9 +14,9 @@ _COUNTS = "object_name_uids"  # where Keras counts the names it has given: dense
 
 @contextlib.contextmanager
 def same_names() -> Iterator[None]:
-    """Forget the names that Keras gives in the block, so that the next model has the same ones."""
-    counts = global_state.get_global_attribute(_COUNTS)
-    before = None if counts is None else counts.copy()
+    """Let Keras name layers in the block as if they were the first of the process."""
+    before = global_state.get_global_attribute(_COUNTS)
+    global_state.set_global_attribute(_COUNTS, None)
     try:
         yield
     finally:

@@ -10,6 +10,8 @@ from tfdist.verification.faults import order_matters, other_batches, other_start
 from tfdist.verification.report import BY_DESIGN, DIFFERENT, EQUAL, Cause, Comparison, Report
 from tfdist.verification.trial import Mode, Trial
 
+_ROUNDING = "what is left is rounding"
+
 
 def judge(trial: Trial) -> Report:
     """Compare, find out why numbers differ, and say the verdict; the same on every task."""
@@ -43,17 +45,17 @@ def _explain(bench: Bench) -> tuple[list[Comparison], list[Cause], str]:
     moved, much = bench.reversed()
     if much:
         return [bench.comparison], [order_matters(moved, bench.plain.owner)], ""
+    if not bench.may_be_rounding(moved):
+        return [bench.comparison], bench.faults(), ""
     exact = bench.exactly()
-    if exact is None:
-        bench.allow_for(moved)
-        if not bench.is_equal:
-            return [bench.comparison], bench.faults(), ""
-        note = "what is left is rounding: another order of the rows does as much"
-        return [bench.comparison], [], note
-    if not exact.is_equal:
-        return [bench.comparison], exact.faults(), ""
-    note = "what is left is rounding: in float64 it is not there"
-    return [bench.comparison, exact.comparison], [], note
+    if exact is not None:
+        if not exact.is_equal:
+            return [bench.comparison], exact.faults(), ""
+        return [bench.comparison, exact.comparison], [], f"{_ROUNDING}: in float64 it is not there"
+    bench.allow_for(moved)
+    if not bench.is_equal:
+        return [bench.comparison], bench.faults(), ""
+    return [bench.comparison], [], f"{_ROUNDING}: another order of the rows does as much"
 
 
 def _report(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Any
 
@@ -12,8 +13,10 @@ from tfdist.factory.mpi import World
 
 # As long as a task may be busy with something else, such as saving.
 _PATIENCE_SECONDS = 1800.0
-_BUSY_SECONDS = 1.0
+# MPI works only while it is asked; who sleeps between two questions slows a message down.
+_BUSY_SECONDS = 2.0
 _PAUSE_SECONDS = 0.0005
+_YIELD_EVERY = 64  # questions: lets another process have the core where there are too few
 
 
 class Line:
@@ -34,7 +37,8 @@ class Line:
     def apart(self) -> Line:
         """Return a line of its own; all tasks ask for it in the same order."""
         line = Line(self._world)
-        line._comm = self._comm.Dup()
+        line._comm, request = self._comm.Idup()
+        self.wait([request])
         return line
 
     def start_sum(self, mine: np.ndarray | None, total: np.ndarray) -> Any:
@@ -62,13 +66,17 @@ class Line:
             StartAgainError: a task is lost, or did not come in half an hour.
         """
         begin = time.monotonic()
+        asked = 0
         while not self._mpi.Request.Testall(requests):
-            waited_seconds = time.monotonic() - begin
-            if waited_seconds > _BUSY_SECONDS:
-                self._check(waited_seconds)
-                time.sleep(_PAUSE_SECONDS)
+            asked += 1
+            if asked % _YIELD_EVERY == 0:
+                self._pause(time.monotonic() - begin)
 
-    def _check(self, waited_seconds: float) -> None:
+    def _pause(self, waited_seconds: float) -> None:
+        if waited_seconds > _BUSY_SECONDS:
+            time.sleep(_PAUSE_SECONDS)
+        else:
+            os.sched_yield()
         if self._world.channel.lost:
             raise StartAgainError(self._world.channel.lost)
         if waited_seconds > _PATIENCE_SECONDS:

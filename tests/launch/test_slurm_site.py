@@ -1,0 +1,112 @@
+"""What is submitted to Slurm runs there: a real one with two nodes."""
+
+import contextlib
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.launch.launching import DEAF, environment, launched, left
+from tests.launch.slurm_site import slurm_site
+
+PLACE = "from tfdist.cluster import resolve; c = resolve(); print(c.source, c.tf_config())"
+FAILS = """
+import time
+from tfdist.cluster import resolve
+if resolve().is_chief: time.sleep(600)
+raise SystemExit(3)
+"""
+FLAGS = ["--workers=1", "--chief", "--submit=slurm"]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    with slurm_site(tmp_path_factory.mktemp("slurm")) as variables:
+        yield variables
+
+
+def submit(site, code, *flags, before=()):
+    return subprocess.run(
+        [*before, sys.executable, "-m", "tfdist.launch", *FLAGS, *flags, "--", "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environment(site),
+    )
+
+
+def check_places(lines):
+    told = sorted(line for line in lines if "Slurm {" in line)
+    assert [line.partition(" Slurm ")[0] for line in told] == ["0:", "1:"]
+    configs = [json.loads(line.partition(" Slurm ")[2]) for line in told]
+    assert [each["task"]["type"] for each in configs] == ["chief", "worker"]
+    cluster = configs[0]["cluster"]
+    assert configs[1]["cluster"] == cluster
+    assert cluster["chief"][0].startswith("n1:")
+    assert cluster["worker"][0].startswith("n2:")
+
+
+def test_a_batch_job(site, tmp_path):
+    options = "--submit_options=--nodes=2 --comment='two words'"
+    done = submit(site, PLACE, options, f"--log_dir={tmp_path}")
+    assert done.returncode == 0, done.stderr
+    number = done.stdout.split()[-1]
+    shown = ended(site, number)
+    check_places((tmp_path / f"{number}.log").read_text().splitlines())
+    assert "JobState=COMPLETED" in shown
+    assert "Comment=two words" in shown
+
+
+def ended(site, number):
+    """What Slurm tells of a job once it has ended."""
+    words = ["scontrol", "show", "job", number]
+    for _ in range(300):
+        shown = subprocess.run(words, capture_output=True, text=True, env=environment(site)).stdout
+        if not any(f"JobState={state}" in shown for state in ("PENDING", "RUNNING", "COMPLETING")):
+            return shown
+        time.sleep(0.1)
+    raise TimeoutError(shown)
+
+
+def test_a_step_inside_of_an_allocation(site):
+    before = ["salloc", "--quiet", "--nodes=2", "--ntasks=2"]
+    done = submit(site, PLACE, before=before)
+    assert done.returncode == 0, done.stderr
+    check_places(done.stdout.splitlines())
+
+
+def test_the_exit_code_of_a_batch_job_is_the_cause_s(site, tmp_path):
+    done = submit(site, FAILS, "--submit_options=--nodes=2", f"--log_dir={tmp_path}")
+    assert "ExitCode=3:0" in ended(site, done.stdout.split()[-1])
+
+
+def test_a_failure_ends_the_step_with_its_code(site):
+    before = ["salloc", "--quiet", "--nodes=2", "--ntasks=2"]
+    assert submit(site, FAILS, before=before).returncode == 3
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGKILL, -9)])
+def test_no_task_of_a_step_outlives_the_launcher(site, number, code):
+    with allocation(site) as job:
+        env = {**site, "SLURM_JOB_ID": job}
+        with launched(DEAF, *FLAGS, pids=2, env=env) as (launcher, tasks):
+            launcher.send_signal(number)
+            assert launcher.wait(20) == code
+            assert left(tasks) == []
+
+
+@contextlib.contextmanager
+def allocation(site):
+    """The number of a job that has both nodes and no command."""
+    words = ["salloc", "--no-shell", "--nodes=2", "--ntasks=2"]
+    env = environment(site)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=30, env=env)
+    job = re.search(r"Granted job allocation (\d+)", done.stderr)[1]
+    try:
+        yield job
+    finally:
+        subprocess.run(["scancel", job], timeout=30, env=env, check=True)

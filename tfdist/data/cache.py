@@ -1,0 +1,175 @@
+"""Must examples be decoded again in each pass? Not when they are kept as they were read."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+
+from tfdist.data.lock import held
+from tfdist.data.reader import Reader
+from tfdist.data.source import Source
+from tfdist.errors import UsageError
+
+_SMALL_BYTES = 2**28  # What "auto" keeps in memory.
+_WAIT_SECONDS = 600.0
+
+Allocate = Callable[[str, tuple[int, ...], Any], np.ndarray]  # From a name, a shape and a dtype.
+
+
+def cached(reader: Reader, where: str) -> Reader:
+    """Return a reader of the same examples that reads each one once, and then from its copy.
+
+    A copy is made when an example is read first, of the example as it is stored: of images, a byte
+    for each value. A batch of which an example was left out is not copied.
+
+    Args:
+        reader: what is copied.
+        where: "none"; "memory"; "auto", memory when all take less than 256 MiB; or a folder on a
+            local disk, where other tasks and later runs find the copies as long as the data stays.
+
+    Raises:
+        UsageError: the examples differ in shape, or there is no room for them.
+    """
+    if where == "none" or reader.needs_no_copy or reader.examples == 0:
+        return reader
+    specs = _specs(reader)
+    if specs is None:
+        if where == "auto":
+            return reader
+        raise UsageError(
+            f"--cache is {where}, but the examples differ in shape, so that their place is not "
+            "known: give --cache=none"
+        )
+    total_bytes = reader.examples * sum(_bytes(spec) for spec in specs)
+    if where == "auto" and total_bytes > _SMALL_BYTES:
+        return reader
+    allocate = _in_memory if where in ("auto", "memory") else _in_folder(where, reader, specs)
+    _refuse_too_large(total_bytes, where)
+    return replace(reader, read=_Copies(reader, specs, allocate).read)
+
+
+def cached_stream(source: Source, where: str) -> Source:
+    """Return the same source, its examples kept in memory once they were read, if asked for.
+
+    Raises:
+        UsageError: a folder was given, in which the place of an example would not be known.
+    """
+    if where in ("none", "auto"):
+        return source
+    if where != "memory":
+        raise UsageError(
+            f"--cache is {where}, but {source.name!r} gives its examples one after the other, and "
+            "they have no places in a folder: give --cache=memory or --cache=none"
+        )
+    validation = source.validation.cache() if source.validation is not None else None
+    return replace(source, train=source.train.cache(), validation=validation)
+
+
+def _specs(reader: Reader) -> list[Any] | None:
+    """The specs of the parts of an example; None when they have no fixed place."""
+    import tensorflow as tf
+
+    specs = tf.nest.flatten(reader.stored_spec)
+    if not all(isinstance(spec, tf.TensorSpec) for spec in specs):
+        return None
+    examples = [tf.TensorSpec(spec.shape[1:], spec.dtype) for spec in specs]
+    fixed = all(each.shape.is_fully_defined() and each.dtype != tf.string for each in examples)
+    return examples if fixed else None
+
+
+def _bytes(spec: Any) -> int:
+    return spec.shape.num_elements() * spec.dtype.size
+
+
+def _refuse_too_large(total_bytes: int, where: str) -> None:
+    if where == "memory" and total_bytes > psutil.virtual_memory().available:
+        raise UsageError(
+            f"--cache=memory takes {total_bytes / 2**30:.1f} GiB, and "
+            f"{psutil.virtual_memory().available / 2**30:.1f} GiB are free: give a folder on a "
+            "local disk, --cache=FOLDER, or --cache=none"
+        )
+
+
+class _Copies:
+    """The copies of examples, and which of them are there."""
+
+    def __init__(self, reader: Reader, specs: Sequence[Any], allocate: Allocate) -> None:
+        self._reader = reader
+        self._specs = specs
+        self._parts = [
+            allocate(str(place), (reader.examples, *spec.shape), spec.dtype.as_numpy_dtype)
+            for place, spec in enumerate(specs)
+        ]
+        self._there = allocate("there", (reader.examples,), np.bool_)
+
+    def read(self, numbers: Any) -> Any:
+        """As `Reader.read`."""
+        import tensorflow as tf
+
+        dtypes = [spec.dtype for spec in self._specs]
+        found, *copies = tf.numpy_function(self._take, [numbers], [tf.bool, *dtypes])
+
+        def first_time() -> list[Any]:
+            parts = tf.nest.flatten(self._reader.read(numbers))
+            with tf.control_dependencies([tf.numpy_function(self._keep, [numbers, *parts], [])]):
+                return [tf.identity(part) for part in parts]
+
+        parts = tf.cond(found, lambda: copies, first_time)
+        for part, spec in zip(parts, self._specs, strict=True):
+            part.set_shape([None, *spec.shape])
+        return tf.nest.pack_sequence_as(self._reader.stored_spec, parts)
+
+    def _take(self, numbers: np.ndarray) -> list[np.ndarray]:
+        found = self._there[numbers].all()
+        taken = numbers if found else numbers[:0]
+        return [np.asarray(found), *(np.asarray(part[taken]) for part in self._parts)]
+
+    def _keep(self, numbers: np.ndarray, *parts: np.ndarray) -> None:
+        if len(parts[0]) < len(numbers):
+            return  # One was left out, and nothing says which.
+        for copies, part in zip(self._parts, parts, strict=True):
+            copies[numbers] = part
+        self._there[numbers] = True
+
+
+def _in_memory(name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    return np.zeros(shape, dtype)
+
+
+def _in_folder(where: str, reader: Reader, specs: Sequence[Any]) -> Allocate:
+    """Allocate in files, in a folder that is named after what the examples depend on."""
+    identity = f"{reader.identity()} {reader.examples} {specs}"
+    folder = Path(where).expanduser() / hashlib.sha256(identity.encode()).hexdigest()[:32]
+
+    def allocate(name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+        file, size = folder / name, int(np.prod(shape)) * np.dtype(dtype).itemsize
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with held(folder / ".lock", f"make room in {folder}", _WAIT_SECONDS):
+                if not file.exists() or file.stat().st_size < size:
+                    _make_room(file, size)
+            return np.memmap(file, dtype, "r+", shape=shape)
+        except OSError as error:
+            raise UsageError(
+                f"--cache is {where}, where {size / 2**30:.1f} GiB could not be taken "
+                f"({error.strerror}): give a folder on a disk with more room, or --cache=none"
+            ) from error
+
+    return allocate
+
+
+def _make_room(file: Path, size_bytes: int) -> None:
+    # Without blocks of its own, a file that is written through memory ends the process when the
+    # disk is full.
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT)
+    try:
+        os.posix_fallocate(descriptor, 0, size_bytes)
+    finally:
+        os.close(descriptor)
