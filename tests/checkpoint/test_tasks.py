@@ -1,42 +1,66 @@
-"""Several tasks: one of them writes, all go on from the same step."""
+"""Several tasks: one of them writes, all go on from the same step, and end at the same step."""
 
 from tests.processes import run_tasks
 
-EQUAL = """
-import os, sys
+BEGIN = """
+import os, signal
 from pathlib import Path
-import tfdist
+import keras, numpy as np, tfdist
 strategy = tfdist.strategy({name!r}, seed=1)
-from tests.checkpoint.small import STOP, adam, differences, train
-from tfdist.checkpoint import storage
-folder = Path({folder!r})
-writes = []
-original = storage.write
 import tfdist.checkpoint.content as content
-content.write = lambda *words: (writes.append(words[1]), original(*words))
-undisturbed = train(strategy)
-assert train(strategy, folder=folder, stop=STOP, every_steps=3) is None
-resumed = train(strategy, folder=folder, every_steps=3)
-print("RESULT", differences(undisturbed, resumed), len(writes))
+from tests.checkpoint import small
+folder = Path({folder!r})
+me = tfdist.factory.current().cluster.task
+writes, write = [], content.write
+content.write = lambda *words: (writes.append(words[1]), write(*words))
+"""
+SIGNALLED = """
+class Signalled(small.Stop):
+    def on_train_batch_end(self, batch, logs=None):
+        if (self.epoch, batch) == self.at and me.index == 1:
+            os.kill(os.getpid(), signal.SIGUSR1)
+undisturbed = small.train(strategy)
+if me.index == 0:
+    np.savez(folder / "undisturbed.npz", *undisturbed)
+small.Stop = Signalled
+small.train(strategy, folder=folder / "saved", stop=small.STOP, every_steps=50)
+"""
+RESUMED = """
+with np.load(folder / "undisturbed.npz") as file:
+    undisturbed = [file[name] for name in file.files]
+resumed = small.train(strategy, folder=folder / "saved", every_steps=3)
+print("RESULT", small.differences(undisturbed, resumed), len(writes))
+"""
+STOPPED = """
+undisturbed = small.train(strategy)
+assert small.train(strategy, folder=folder, stop=small.STOP, every_steps=3) is None
+resumed = small.train(strategy, folder=folder, every_steps=3)
+print("RESULT", small.differences(undisturbed, resumed), len(writes))
 """
 
 
-def results(name, folder, **tasks):
-    script = EQUAL.format(name=name, folder=str(folder))
-    ended = run_tasks(script, timeout_seconds=150, **tasks)
-    assert [task.returncode for task in ended] == [0] * len(ended), ended
+def run(does, name, folder, code=0, **tasks):
+    begin = BEGIN.format(name=name, folder=str(folder))
+    ended = run_tasks(begin + does, timeout_seconds=150, **tasks)
+    assert [task.returncode for task in ended] == [code] * len(ended), ended
     told = [line for task in ended for line in task.stdout.splitlines() if "RESULT" in line]
     return told, [task.stderr for task in ended]
 
 
-def test_two_workers(tmp_path):
-    told, said = results("multi_worker", tmp_path, workers=2)
-    assert told == ["RESULT [] 9", "RESULT [] 0"]
-    assert "goes on after step 9 " in said[0]
+def test_a_signal_to_one_worker_ends_all_at_the_same_step(tmp_path):
+    _, said = run(SIGNALLED, "multi_worker", tmp_path, code=75, workers=2)
+    # The signal comes in the 11th step, and reaches the process in this call or the next.
+    assert "asked to end: saved after step 1" in said[0]
+    assert "Traceback" not in said[0] + said[1]
+    told, said = run(RESUMED, "multi_worker", tmp_path, workers=2)
+    assert [line.rpartition(" ")[0] for line in told] == ["RESULT []"] * 2
+    assert int(told[0].split()[-1]) > 0
+    assert told[1] == "RESULT [] 0"  # the chief alone writes
+    assert "goes on after step 1" in said[0]
     assert "goes on" not in said[1]
 
 
 def test_parameter_server_with_one_worker(tmp_path):
-    told, said = results("parameter_server", tmp_path, workers=1, ps=1, chief=True)
+    told, said = run(STOPPED, "parameter_server", tmp_path, workers=1, ps=1, chief=True)
     assert told == ["RESULT [] 9"]
     assert "goes on after step 9 " in said[0]

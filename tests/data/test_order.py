@@ -5,12 +5,13 @@ from itertools import pairwise
 import pytest
 
 from tests.data.numbered import by_number, flat, read, stream
+from tfdist.data.augment import Augment
 from tfdist.data.order import Order, batches, validation_batches
 from tfdist.data.split import rows
 from tfdist.errors import UsageError
 
-SIZES = [0, 1, 2, 7, 13, 97]
-BATCHES = [1, 2, 5, 13, 100]
+SIZES = [0, 1, 7, 97]
+BATCHES = [1, 5, 13, 100]
 both = pytest.mark.parametrize("source", [by_number, stream])
 
 
@@ -151,14 +152,18 @@ def test_examples_that_may_be_left_out_leave_their_batch_smaller():
     assert [] in expected
 
 
+class ShowPlace(Augment):
+    """Puts the place of the batch where y was."""
+
+    def __call__(self, batch, place):
+        return batch[0], place[0] * 100 + place[1]
+
+
 @pytest.mark.parametrize("goes_on", [False, True])
 def test_a_batch_is_changed_with_its_place(goes_on):
-    def place(batch, of):
-        return batch[0] * 0 + float("nan"), of[0] * 100 + of[1]
-
     for source in (by_number(7), stream(7)):
         order = Order(global_batch_size=3, goes_on=goes_on, start_epoch=2, start_step=1)
-        dataset = batches(source, order, place)
+        dataset = batches(source, order, ShowPlace())
         assert [int(y) for _, y in dataset.take(2)] == [201, 202]
 
 

@@ -64,3 +64,12 @@ def test_imports_no_tensorflow():
     code += "; print('tensorflow' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
     assert done.stdout.endswith("False\n")
+
+
+def test_a_folder_that_cannot_be_written_is_said(tmp_path):
+    (tmp_path / "file").touch()
+    done = launch("", "--workers=1", f"--log_dir={tmp_path}/file")
+    said = (
+        f"--log_dir is '{tmp_path}/file', where nothing can be written (File exists): give another"
+    )
+    assert (done.returncode, done.stderr) == (2, f"{said} folder\n")

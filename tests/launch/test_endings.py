@@ -148,3 +148,14 @@ def test_a_killed_keeper_takes_its_task_along():
         psutil.Process(tasks[1].ppid()).kill()
         assert launcher.wait(20) == 137
         assert left(tasks) == []
+
+
+def test_a_reader_who_has_had_enough_ends_all():
+    chatter = (
+        "import os\nprint('pid', os.getpid(), flush=True)\nwhile True: print('more', flush=True)"
+    )
+    with launched(chatter, "--workers=2", "--grace_seconds=60", pids=1) as (launcher, tasks):
+        launcher.stdout.close()
+        assert launcher.wait(20) == 128 + signal.SIGPIPE
+        assert "Traceback" not in launcher.stderr.read()
+        assert left(tasks) == []

@@ -160,31 +160,26 @@ class TwoOptimizers(keras.Model):
 
 
 class Noise(layers.Layer):
-    """Adds random numbers: of Keras, from a generator of its own, or of TensorFlow."""
+    """Adds random numbers: Keras' with a "generator", Keras' "unseeded", or "TensorFlow's"."""
 
-    def __init__(self, of_keras: bool) -> None:
+    def __init__(self, source: str) -> None:
         super().__init__()
-        self.seed_generator = keras.random.SeedGenerator(3) if of_keras else None
+        self.source = source
+        if source == "generator":
+            self.seed_generator = keras.random.SeedGenerator(3)
 
     def call(self, x: Any) -> Any:
-        if self.seed_generator is None:
+        if self.source == "TensorFlow's":
             return x + tf.random.normal(tf.shape(x))
-        return x + keras.random.normal(ops.shape(x), seed=self.seed_generator)
+        return x + keras.random.normal(ops.shape(x), seed=getattr(self, "seed_generator", None))
 
 
-def noisy(of_keras: bool) -> Any:
+def noisy(source: str) -> Any:
     """Return what builds a model with random layers."""
 
     def build() -> keras.Model:
-        model = keras.Sequential(
-            [
-                layers.Input((FEATURES,)),
-                layers.Dense(6, "tanh"),
-                layers.Dropout(0.5),
-                Noise(of_keras),
-                layers.Dense(1),
-            ]
-        )
+        stack = [layers.Dense(6, "tanh"), layers.Dropout(0.5), Noise(source), layers.Dense(1)]
+        model = keras.Sequential([layers.Input((FEATURES,)), *stack])
         model.compile("sgd", "mse")
         return model
 

@@ -73,18 +73,22 @@ def test_of_two_optimizers_the_wrong_one_is_named():
     assert HALF in cause.what
 
 
-def test_random_layers_differ_by_design_and_all_else_is_equal(mirrored):
-    report = tfdist.verify(steps.noisy(of_keras=True), steps.data(), strategy=mirrored, steps=6)
+@pytest.mark.parametrize(
+    ("source", "named"),
+    [("generator", "dropout, noise"), ("unseeded", "dropout, keras.random without a seed")],
+)
+def test_random_layers_differ_by_design_and_all_else_is_equal(mirrored, source, named):
+    report = tfdist.verify(steps.noisy(source), steps.data(), strategy=mirrored, steps=6)
     as_it_is, without = report.comparisons
     assert (report.verdict, report.exit_code) == ("equal but by design", 0)
     assert as_it_is.largest > 1e-3
     assert without.title == "without random numbers"
     assert without.largest < 1e-6
-    assert [cause.what.partition(":")[0] for cause in report.causes] == ["dropout, noise"]
+    assert [cause.what.partition(":")[0] for cause in report.causes] == [named]
 
 
 def test_random_numbers_of_tensorflow_are_told_apart(mirrored):
-    report = tfdist.verify(steps.noisy(of_keras=False), steps.data(), strategy=mirrored, steps=6)
+    report = tfdist.verify(steps.noisy("TensorFlow's"), steps.data(), strategy=mirrored, steps=6)
     assert report.exit_code == 1
     assert [cause.by_design for cause in report.causes] == [True, False]
     assert "random numbers that are not of keras.random" in report.causes[1].what

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tfdist.data.augment import Augment
 from tfdist.data.permutation import permutation
 from tfdist.data.reader import Reader
 from tfdist.data.source import Source
@@ -22,8 +23,6 @@ from tfdist.errors import UsageError
 _BUFFER_EXAMPLES = 10_000
 _BUFFER_BYTES = 2**28
 _UNKNOWN_BYTES = 2**18  # Of an example whose size is not known.
-
-Augment = Callable[[Any, Any], Any]  # From a batch and its place, (pass, step), to a batch.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,8 +92,13 @@ def batches(source: Source, order: Order, augment: Augment | None = None) -> Any
     Args:
         source: the examples.
         order: their order.
-        augment: changes a batch, in a graph; random choices follow from its pass and its step.
+        augment: how the images are changed.
+
+    Raises:
+        UsageError: the examples are no images that can be changed so.
     """
+    if augment is not None:
+        augment.input_shape(source.input_shape)
     order = order.normal(source.train_examples)
     if source.train_reader is not None:
         return _numbered(source.train_reader, order, augment)
@@ -104,7 +108,10 @@ def batches(source: Source, order: Order, augment: Augment | None = None) -> Any
 def validation_batches(
     source: Source, global_batch_size: int, augment: Augment | None = None
 ) -> Any | None:
-    """Return the dataset of the global batches for validation, in the order of the source."""
+    """Return the dataset of the global batches for validation, in the order of the source.
+
+    None when there is no validation part; of `augment`, only what is not random is done.
+    """
     if source.validation is None:
         return None
     part = replace(
@@ -113,7 +120,8 @@ def validation_batches(
         train_examples=source.validation_examples,
         train_reader=source.validation_reader,
     )
-    return batches(part, Order(global_batch_size=global_batch_size, shuffle=False), augment)
+    order = Order(global_batch_size=global_batch_size, shuffle=False)
+    return batches(part, order, augment.for_validation() if augment else None)
 
 
 def _numbered(reader: Reader, order: Order, augment: Augment | None) -> Any:

@@ -1,6 +1,8 @@
 """The door to many tasks: `python -m tfdist.launch`, from one command to a whole cluster."""
 
+import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -33,7 +35,11 @@ cause and gives the exit code (128 and its number for a signal)."""
 def main(words: Sequence[str] | None = None) -> int:
     """Run the command with these words, by default those of the command line."""
     words = sys.argv[1:] if words is None else words
-    return answer(lambda: _run(words))
+    try:
+        return answer(lambda: _run(words))
+    except BrokenPipeError:  # who reads the output, such as `| head`, has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
 
 
 def _run(words: Sequence[str]) -> int:

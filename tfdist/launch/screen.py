@@ -9,6 +9,7 @@ from typing import TextIO
 
 from tfdist.cluster import Task
 from tfdist.cluster.variables import variable
+from tfdist.errors import UsageError
 
 _LAST_LINES = 20
 _COLOURS = (36, 33, 32, 35, 34, 31)  # of ECMA-48: cyan, yellow, green, magenta, blue, red
@@ -21,14 +22,23 @@ class Screen:
         tasks: All of them.
         shown: Those whose lines are shown.
         folder: Where the files are; made if it is not there.
+
+    Raises:
+        UsageError: nothing can be written there.
     """
 
     def __init__(self, tasks: Sequence[Task], shown: Collection[Task], folder: Path) -> None:
         self._tasks = tasks
         self._shown = shown
-        folder.mkdir(parents=True, exist_ok=True)
         self.files = {task: folder / f"{task.type}-{task.index}.log" for task in tasks}
-        self._open = {task: file.open("w", errors="replace") for task, file in self.files.items()}
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._open = {task: file.open("w") for task, file in self.files.items()}
+        except OSError as error:
+            raise UsageError(
+                f"--log_dir is {str(folder)!r}, where nothing can be written ({error.strerror}): "
+                "give another folder"
+            ) from None
         self._last = {task: deque[str](maxlen=_LAST_LINES) for task in tasks}
 
     def __enter__(self) -> "Screen":

@@ -27,8 +27,10 @@ def factors_of(gradients: Gradients) -> dict[str, float]:
 
 
 def is_one(gradients: Gradients) -> bool:
+    """Return whether no gradient is multiplied."""
     return all(near(f, 1.0) for f in factors_of(gradients).values())
 
 
 def near(value: float, target: float) -> bool:
+    """Return whether a factor is the one expected."""
     return math.isclose(value, target, rel_tol=_SAME)

@@ -30,7 +30,7 @@ def faults(
     found = list(_of_gradient(even, replicas, owner))
     if not found and factors_of(last) and not is_one(last):
         found = [_uneven(owner)]
-    return found or list(_of_logs(comparison, replicas)) or [_unknown(owner)]
+    return found or list(_of_logs(comparison, replicas)) or [_unknown()]
 
 
 def _of_gradient(gradients: Gradients, replicas: int, owner: str) -> Iterator[Cause]:
@@ -104,7 +104,7 @@ def _of_logs(comparison: Comparison, replicas: int) -> Iterator[Cause]:
             yield Cause(False, what, _SUM, factor)
 
 
-def _unknown(owner: str) -> Cause:
+def _unknown() -> Cause:
     return Cause(
         False,
         "the gradient of a single step agrees with one device, so that the difference comes from "

@@ -14,6 +14,8 @@ from tfdist.training import internals
 from tfdist.training.capture import is_seed
 from tfdist.verification.gradient import Recorder, optimizers
 
+_SHARED = "keras.random without a seed"
+
 
 @dataclass(frozen=True)
 class Numbers:
@@ -71,7 +73,10 @@ def outcome(
         slots={name: tuple(map(_numbers, _slots(o))) for name, o in named.values()},
         iterations={name: int(number(o.iterations)) for name, o in named.values()},
         gradients=_gradients(found),
-        drew=_names(each for each in model._flatten_layers() if _drew(each, before)),
+        drew=(
+            *_names(each for each in model._flatten_layers() if _drew(_seeds(each), before)),
+            *([_SHARED] if _drew(shared_seeds(), before) else []),
+        ),
         normalized=_names(local_normalizations(model)),
         owner=_owner(model),
     )
@@ -97,9 +102,18 @@ def _gradients(optimizers: Iterable[keras.Optimizer]) -> dict[str, np.ndarray]:
     return gradients
 
 
-def _drew(layer: keras.Layer, before: Mapping[int, np.ndarray]) -> bool:
-    states = [generator.state for generator in layer._seed_generators]
-    return any((number(s) != before.get(id(s), number(s))).any() for s in states)
+def shared_seeds() -> list[keras.Variable]:
+    """Return the state of the generator of random numbers that are drawn without a seed."""
+    state = internals.global_seed_state()
+    return [] if state is None else [state]
+
+
+def _seeds(layer: keras.Layer) -> list[keras.Variable]:
+    return [generator.state for generator in layer._seed_generators]
+
+
+def _drew(seeds: Iterable[keras.Variable], before: Mapping[int, np.ndarray]) -> bool:
+    return any((number(s) != before.get(id(s), number(s))).any() for s in seeds)
 
 
 def _names(layers: Iterable[keras.Layer]) -> tuple[str, ...]:

@@ -20,7 +20,14 @@ from tfdist.verification.batches import Batches, in_double_precision
 from tfdist.verification.chance import without_chance
 from tfdist.verification.globals import double_precision, same_names
 from tfdist.verification.gradient import record
-from tfdist.verification.outcome import Outcome, local_normalizations, number, outcome, state_of
+from tfdist.verification.outcome import (
+    Outcome,
+    local_normalizations,
+    number,
+    outcome,
+    shared_seeds,
+    state_of,
+)
 from tfdist.verification.tasks import Tasks
 
 Start = Sequence[np.ndarray]  # the state of a model before it trains
@@ -132,8 +139,8 @@ class Trial:
         if mode.recorded:
             record(model)
         keras.utils.set_random_seed(self.seed + int(mode.reverse))
-        _seed_what_has_no_seed(self.seed)
-        before = {id(v): number(v) for v in state_of(model)}
+        shared = _seed_what_has_no_seed(self.seed)
+        before = {id(v): number(v) for v in (*state_of(model), *shared)}
         callbacks = [_OneByOne()] if mode.one_by_one else None
         data = self._data(mode)
         history = model.fit(data, shuffle=False, verbose=0, callbacks=callbacks).history
@@ -151,12 +158,13 @@ class Trial:
         return in_double_precision(data) if mode.exact else data
 
 
-def _seed_what_has_no_seed(seed: int) -> None:
+def _seed_what_has_no_seed(seed: int) -> list[keras.Variable]:
     """Let random numbers of Keras that are drawn without a seed be the same in each training."""
     internals.make_global_seed()
-    state = internals.global_seed_state()
-    if state is not None:
+    states = shared_seeds()
+    for state in states:
         state.assign([seed, 0])
+    return states
 
 
 class _OneByOne(keras.callbacks.Callback):
