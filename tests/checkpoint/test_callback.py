@@ -1,6 +1,7 @@
 """What is refused, before any step is made."""
 
 import keras
+import numpy as np
 import pytest
 
 from tests.checkpoint.small import data, model, momentum
@@ -35,7 +36,7 @@ def test_a_run_with_other_settings_is_refused(tmp_path):
 
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="checkpoints cannot be written to .*: give a folder that"):
+    with pytest.raises(UsageError, match=r"checkpoints cannot be written to .*: give a"):
         Checkpoint(tmp_path / "file" / "folder").position(1)
 
 
@@ -50,7 +51,7 @@ def test_a_model_that_tfdist_does_not_train_is_refused(tmp_path):
     plain = keras.Sequential([keras.layers.Dense(1)])
     plain.compile("sgd", "mse")
     with pytest.raises(UsageError, match=r"call tfdist.distribute\(model\) first"):
-        plain.fit([[1.0]], [[1.0]], verbose=0, callbacks=[Checkpoint(tmp_path)])
+        plain.fit(np.ones((1, 1)), np.ones(1), verbose=0, callbacks=[Checkpoint(tmp_path)])
 
 
 def test_a_full_disk_ends_training_and_names_the_last_whole_one(tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ import time
 
 from tests.processes import run_alone
 
-DOOR = ["-m", "tfdist.train", "--dataset=digits", "--global_batch_size=64", "--epochs=30"]
+DOOR = ["-m", "tfdist.train", "--dataset=digits", "--global_batch_size=64", "--epochs=15"]
 SAME = ("weights_digest", "loss", "accuracy", "val_loss", "val_accuracy", "steps", "examples")
 
 

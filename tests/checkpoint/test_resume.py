@@ -1,10 +1,12 @@
 """Stopped and started again equals never stopped, bit for bit."""
 
 import shutil
+from types import SimpleNamespace
 
 import pytest
 
-from tests.checkpoint.small import STOP, adam, differences, momentum, train
+from tests.checkpoint import small
+from tests.checkpoint.small import STOP, Stop, adam, differences, momentum, train
 from tests.conformance.strategies import STRATEGIES
 from tfdist.checkpoint.folder import positions
 
@@ -55,3 +57,29 @@ def test_another_strategy_goes_on_to_rounding(strategies, tmp_path):
     for name, folder in (("one_device", "two"), ("central_storage", "central")):
         resumed = train(strategies[name], momentum, tmp_path / folder, dropout=0, every_steps=3)
         assert differences(undisturbed, resumed, 1e-5) == []
+
+
+class AskedInEvaluation(Stop):
+    """A signal that comes in the middle of an evaluation."""
+
+    watch = SimpleNamespace(asked=None, start=lambda: None, stop=lambda: None)
+
+    def on_train_batch_end(self, batch, logs=None):
+        pass
+
+    def on_test_batch_end(self, batch, logs=None):
+        if (self.epoch, batch) == self.at:
+            self.watch.asked = "SIGTERM"
+
+
+def test_asked_to_end_in_an_evaluation(strategies, tmp_path, monkeypatch, capsys):
+    strategy = strategies["one_device"]
+    undisturbed = train(strategy, momentum)
+    with monkeypatch.context() as patch:
+        patch.setattr(small, "Stop", AskedInEvaluation)
+        patch.setattr("tfdist.checkpoint.callback.Watch", lambda grace: AskedInEvaluation.watch)
+        with pytest.raises(SystemExit, match="75"):
+            train(strategy, momentum, tmp_path, stop=STOP)
+    resumed = train(strategy, momentum, tmp_path)
+    assert "goes on after step 14 (step 7 of epoch 2)" in capsys.readouterr().err
+    assert differences(undisturbed, resumed) == []

@@ -193,9 +193,11 @@ def _checkpointing(model: keras.Model, case: Case) -> Outcome:
         file = Path(folder) / "best.keras"
         best = keras.callbacks.ModelCheckpoint(file, "val_loss", save_best_only=True)
         history = model.fit(**case.data(), **_validated(callbacks=[best], epochs=4), shuffle=False, verbose=0)
-        loaded = keras.saving.load_model(file)
-    seen = {f"saved {i}": w for i, w in enumerate(loaded.get_weights())}
-    steps = int(loaded.optimizer.iterations.numpy())
+        saved = keras.saving.load_model(file) if file.exists() else None
+    if saved is None:  # another task than the chief
+        return Outcome(history.history)
+    seen = {f"saved {i}": w for i, w in enumerate(saved.get_weights())}
+    steps = int(saved.optimizer.iterations.numpy())
     return Outcome(history.history, seen=seen | {"saved iterations": steps})
 
 

@@ -18,7 +18,9 @@ def coordinates(examples: int, height: int = 8, width: int = 6) -> np.ndarray:
 
 
 def changed(augment: Augment, images: np.ndarray, place=PLACE) -> np.ndarray:
-    x, y = augment((images, "y"), place)
+    import tensorflow as tf
+
+    x, y = augment((tf.constant(images), "y"), place)
     assert y == "y"
     return x.numpy()
 

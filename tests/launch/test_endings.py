@@ -18,12 +18,12 @@ for line in range(30): print("line", line)
 ONCE = (
     ROLE
     + """
-mark = os.environ["MARK"] + ROLE
+mark = os.environ["MARK"]
 print("port", json.loads(os.environ["TF_CONFIG"])["cluster"], flush=True)
 if not os.path.exists(mark):
+    if ROLE == "worker 1": time.sleep(600)
     open(mark, "w").close()
-    if ROLE == "worker 0": FAILURE
-    time.sleep(600)
+    FAILURE
 """
 )
 
@@ -65,7 +65,7 @@ def test_who_serves_is_ended_when_nobody_is_left_to_serve():
 def test_a_group_is_started_again_on_new_ports(tmp_path, failure):
     code = ONCE.replace("FAILURE", failure)
     flags = ["--workers=2", "--max_restarts=2", f"--log_dir={tmp_path}"]
-    done = launch(code, *flags, env={"MARK": f"{tmp_path}/mark "})
+    done = launch(code, *flags, env={"MARK": f"{tmp_path}/mark"})
     assert done.returncode == 0
     assert "starting all tasks again in 1 s (restart 1 of 2)" in done.stderr
     first, second = (line for line in done.stdout.splitlines() if line.startswith("[worker 0]"))

@@ -222,6 +222,7 @@ class Checkpoint(BetweenCalls):
             saved.write(self._folder, facts)
             folder.prune(self._folder, self._keep, self._keep_best, self._damaged)
         except OSError as error:
+            self._watch.stop()
             whole = "none" if self._saved is None else self._folder / self._saved.name
             raise UsageError(
                 f"checkpoint {self._folder / at.name} could not be written ({error.strerror}); "

@@ -33,6 +33,8 @@ class Watch:
         """Watch from now on."""
         if threading.current_thread() is not threading.main_thread():
             return self
+        self.stop()  # a fit() that an error ended did not
+        self.asked = None
         self._read, self._write = os.pipe()
         os.set_blocking(self._write, False)
         # A handler of Python's runs only between two of its instructions; a byte comes always.

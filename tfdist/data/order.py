@@ -17,7 +17,7 @@ import numpy as np
 from tfdist.data.augment import Augment
 from tfdist.data.permutation import permutation
 from tfdist.data.reader import Reader
-from tfdist.data.source import Source
+from tfdist.data.source import Source, described
 from tfdist.errors import UsageError
 
 _BUFFER_EXAMPLES = 10_000
@@ -98,7 +98,7 @@ def batches(source: Source, order: Order, augment: Augment | None = None) -> Any
         UsageError: the examples are no images that can be changed so.
     """
     if augment is not None:
-        augment.input_shape(source.input_shape)
+        augment.input_shape(described(source).input_shape)
     order = order.normal(source.train_examples)
     if source.train_reader is not None:
         return _numbered(source.train_reader, order, augment)

@@ -80,7 +80,8 @@ class Screen:
             self._open[task].write(line + "\n")
             self._open[task].flush()
         except OSError as error:  # a full disk: no reason to end a training
-            del self._open[task]
+            with contextlib.suppress(OSError):
+                self._open.pop(task).close()
             self.say(f"{self.files[task]} ends here: {error.strerror}")
 
 

@@ -1,0 +1,61 @@
+"""An audit as a command: in this process alone, or as one of the tasks of a cluster."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+
+import tfdist
+from tfdist.cluster import Cluster, meet
+from tfdist.data import Source, load
+from tfdist.data.audit.findings import Findings
+from tfdist.data.audit.report import report
+from tfdist.data.audit.tasks import audit, audit_with
+from tfdist.data.settings import Settings
+from tfdist.errors import EXIT_DONE, EXIT_FAILED, UsageError
+
+_OWN = ("data_dir", "cache")  # What may differ from task to task.
+
+
+def run(settings: Settings, cluster: Cluster) -> int:
+    """Audit a dataset and print the report, on the chief alone; return the exit code."""
+    if cluster.serves_only or cluster.is_evaluator:
+        _write(f"tfdist: {cluster.task} reads no data, so that there is nothing to audit")
+        return EXIT_DONE
+    if cluster.num_workers > 1 and not cluster.has_ps:
+        found = _in_cluster(settings, cluster)
+    else:  # Under parameter servers the chief reads all batches and deals them out.
+        found = audit(
+            lambda: _load(settings),
+            settings.order(),
+            settings.workers or 1,
+            settings.replicas_per_worker,
+        )
+    if cluster.is_chief:
+        _write(report(settings.dataset, found))
+    return EXIT_FAILED if found.faults else EXIT_DONE
+
+
+def _in_cluster(settings: Settings, cluster: Cluster) -> Findings:
+    if settings.workers is not None:
+        raise UsageError(
+            f"--workers is {settings.workers}, and {cluster.source} describes a cluster of "
+            f"{cluster.num_workers}: leave it out, or audit outside of the cluster"
+        )
+    facts = {name: value for name, value in asdict(settings).items() if name not in _OWN}
+    channel = meet(cluster, {"tfdist": tfdist.__version__, "audit": facts})
+    try:
+        rank = cluster.workers.index(cluster.task)
+        size = cluster.num_workers, settings.replicas_per_worker
+        return audit_with(channel, _load(settings), settings.order(), rank, *size)
+    finally:
+        channel.close()
+
+
+def _load(settings: Settings) -> Source:
+    return load(settings.dataset, settings.data_dir, settings.reading())
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
