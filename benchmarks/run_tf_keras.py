@@ -1,4 +1,4 @@
-"""Measure tf_keras' `fit`, under MultiWorkerMirroredStrategy where TF_CONFIG is set; prints JSON."""
+"""Measure tf_keras: `fit`, with MultiWorkerMirroredStrategy under TF_CONFIG; prints JSON."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ def main() -> None:
         tf.distribute.MultiWorkerMirroredStrategy() if several else tf.distribute.get_strategy()
     )
     import tf_keras
-
     from work import keras_data, keras_model
 
     data = keras_data(tf, given.batch)

@@ -35,7 +35,6 @@ def measure(given: argparse.Namespace) -> float:
     tf.config.threading.set_inter_op_parallelism_threads(given.between)
     strategy = tfdist.strategy(transport=given.transport)
     import keras
-
     from work import keras_data, keras_model
 
     data = keras_data(tf, given.batch)

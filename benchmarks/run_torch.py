@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 import torch
 from torch import nn
-
 from work import BATCHES, CLASSES, LEARNING_RATE, images
 
 

@@ -16,7 +16,10 @@ from tests.conformance.record import Record
 
 def _line() -> keras.Model:
     return keras.Sequential(
-        [layers.Input((small.FEATURES,)), layers.Dense(1, use_bias=False, kernel_initializer="ones")]
+        [
+            layers.Input((small.FEATURES,)),
+            layers.Dense(1, use_bias=False, kernel_initializer="ones"),
+        ]
     )
 
 

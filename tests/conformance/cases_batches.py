@@ -49,7 +49,9 @@ def _changing(*sizes: int) -> Callable[[], dict]:
     )
 
     def data() -> dict:
-        return {"x": tf.data.Dataset.from_generator(lambda: _in_batches(sizes), output_signature=spec)}
+        return {
+            "x": tf.data.Dataset.from_generator(lambda: _in_batches(sizes), output_signature=spec)
+        }
 
     return data
 
@@ -70,7 +72,9 @@ def _dataset() -> tf.data.Dataset:
 
 
 def _unknown() -> dict:
-    return {"x": tf.data.Dataset.from_tensor_slices(small.blobs()).filter(lambda x, y: y >= 0).batch(16)}
+    return {
+        "x": tf.data.Dataset.from_tensor_slices(small.blobs()).filter(lambda x, y: y >= 0).batch(16)
+    }
 
 
 def _infinite() -> dict:
@@ -97,9 +101,15 @@ CASES = (
     _case("first batch odd", _of_known_length(15, 16, 16, 16, 16, 16, 2), strategies=THREE),
     _case("batch size smaller than the number of replicas", _arrays(23, 1)),
     _case("batch size 2", _arrays(45, 2), strategies=("mirrored_3",)),
-    _case("batches of changing length", _of_known_length(5, 16, 1, 30, 2, 7, 3, 33), strategies=THREE),
+    _case(
+        "batches of changing length", _of_known_length(5, 16, 1, 30, 2, 7, 3, 33), strategies=THREE
+    ),
     _case("dataset of unknown length", _unknown, iterations=21),
-    _case("batches of changing length, dataset of unknown length", _changing(16, 3, 1, 24, 9, 2, 42), iterations=21),
+    _case(
+        "batches of changing length, dataset of unknown length",
+        _changing(16, 3, 1, 24, 9, 2, 42),
+        iterations=21,
+    ),
     _case("infinite dataset with steps_per_epoch", _infinite, _steps(6), _some_steps),
     _case(
         "steps_per_epoch smaller than the dataset, which goes on",

@@ -203,7 +203,9 @@ def _slow() -> dict:
 def _a_fraction(record: Record, reference: Record, replicas: int) -> list[str]:
     """The sum that is logged is that of one device divided by the number of replicas."""
     factor = record.logs["total"][-1] / reference.logs["total"][-1]
-    return [] if abs(factor * replicas - 1) < 1e-3 else [f"the total is {factor} x that of one device"]
+    return (
+        [] if abs(factor * replicas - 1) < 1e-3 else [f"the total is {factor} x that of one device"]
+    )
 
 
 def _hardly_learning() -> dict:
@@ -230,8 +232,12 @@ def _case(name: str, build: Callable[[], keras.Model], **more: Any) -> Case:
 CASES = (
     _case("train_step and test_step with compute_loss", WithComputeLoss, strategies=THREE),
     _case("train_step with compute_loss, clipped", WithComputeLoss, compiled=_clipped),
-    _case("train_step with sample weights", WithWeights, data=small.weighted_classes, play=_fit_only),
-    _case("train_step and test_step with a mean of their own", WithOwnMean, compiled=_without_metrics),
+    _case(
+        "train_step with sample weights", WithWeights, data=small.weighted_classes, play=_fit_only
+    ),
+    _case(
+        "train_step and test_step with a mean of their own", WithOwnMean, compiled=_without_metrics
+    ),
     _case(
         "train_step with a sum of its own",
         WithOwnSum,
@@ -243,5 +249,11 @@ CASES = (
     ),
     _case("train_step with tfdist.global_sum", WithGlobalSum, compiled=_slow, play=_fit_only),
     _case("train_step with a gradient penalty", WithPenalty),
-    _case("two optimizers in one step", WithTwoOptimizers, compiled=_compile_both, data=_only_x, play=_fit_only),
+    _case(
+        "two optimizers in one step",
+        WithTwoOptimizers,
+        compiled=_compile_both,
+        data=_only_x,
+        play=_fit_only,
+    ),
 )

@@ -91,7 +91,11 @@ _WORDS = np.array(["red", "green", "blue", "unknown"])
 def _strings() -> dict:
     x, y = small.blobs()
     words = _WORDS[(y + (x[:, 0] > 1)) % 4]
-    inputs = {"word": words[:, None], "text": np.char.add(np.char.add(words, " "), words[::-1])[:, None], "x": x}
+    inputs = {
+        "word": words[:, None],
+        "text": np.char.add(np.char.add(words, " "), words[::-1])[:, None],
+        "x": x,
+    }
     return {"x": tf.data.Dataset.from_tensor_slices((inputs, y)).batch(small.BATCH)}
 
 
@@ -171,7 +175,9 @@ class Average(layers.Layer):
         self.vectors = self.add_weight(shape=(12, 4), initializer="uniform", name="vectors")
 
     def call(self, words: Any) -> Any:
-        return tf.reduce_mean(tf.ragged.map_flat_values(lambda w: tf.gather(self.vectors, w), words), 1)
+        return tf.reduce_mean(
+            tf.ragged.map_flat_values(lambda w: tf.gather(self.vectors, w), words), 1
+        )
 
 
 def _of_ragged() -> keras.Model:
@@ -237,7 +243,11 @@ def numbered() -> dict:
 
 
 def each_once(record: Record, reference: Record, replicas: int) -> list[str]:
-    wrong = [k for k in ("count", "sum", "squares") if not np.array_equal(record.logs[k], reference.logs[k])]
+    wrong = [
+        k
+        for k in ("count", "sum", "squares")
+        if not np.array_equal(record.logs[k], reference.logs[k])
+    ]
     return [f"the {k} of the examples is {record.logs[k]}, not {reference.logs[k]}" for k in wrong]
 
 

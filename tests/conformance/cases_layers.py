@@ -25,9 +25,7 @@ def _case(
     def compiled() -> dict:
         return {"optimizer": small.sgd(rate), "loss": small.softmax_loss(), "metrics": ["accuracy"]}
 
-    return Case(
-        name, "layers", build, compiled, data, data, play=fit_evaluate_predict, **more
-    )
+    return Case(name, "layers", build, compiled, data, data, play=fit_evaluate_predict, **more)
 
 
 def _around(*middle: Callable[[], layers.Layer]) -> Callable[[], keras.Model]:
@@ -162,7 +160,9 @@ class LocalStatistics(layers.BatchNormalization):
         outputs, means, variances = [], [], []
         for replica in range(self.replicas):
             start, stop = rows * replica // self.replicas, rows * (replica + 1) // self.replicas
-            first = ops.minimum(start, rows - 1)  # an empty part is computed with a row that counts 0
+            first = ops.minimum(
+                start, rows - 1
+            )  # an empty part is computed with a row that counts 0
             part = inputs[first : ops.maximum(stop, first + 1)]
             mean, variance = ops.moments(part, [0])
             scale = self.gamma / ops.sqrt(variance + self.epsilon)
@@ -200,14 +200,26 @@ CASES = (
         "add_loss with synchronized BatchNormalization",
         _around(Penalty, lambda: layers.BatchNormalization(synchronized=True), Penalty),
     ),
-    _case("convolution, pooling, synchronized and group normalization", _convolutional, _images, 0.02),
-    _case("LayerNormalization and UnitNormalization", _around(layers.LayerNormalization, layers.UnitNormalization)),
+    _case(
+        "convolution, pooling, synchronized and group normalization", _convolutional, _images, 0.02
+    ),
+    _case(
+        "LayerNormalization and UnitNormalization",
+        _around(layers.LayerNormalization, layers.UnitNormalization),
+    ),
     _case("LSTM with masks", _recurrent(layers.LSTM), _words),
     _case("GRU with masks", _recurrent(layers.GRU), _words),
-    _case("bidirectional, not unrolled RNN", _recurrent(lambda n: layers.Bidirectional(layers.SimpleRNN(n))), _words),
+    _case(
+        "bidirectional, not unrolled RNN",
+        _recurrent(lambda n: layers.Bidirectional(layers.SimpleRNN(n))),
+        _words,
+    ),
     _case("Embedding", _embedding, _words),
     _case("attention", _attention, _words, 0.02),
-    _case("SpectralNormalization", _around(lambda: layers.SpectralNormalization(layers.Dense(8, "tanh")))),
+    _case(
+        "SpectralNormalization",
+        _around(lambda: layers.SpectralNormalization(layers.Dense(8, "tanh"))),
+    ),
     _case("Normalization.adapt", _normalizing),
     _case("layer with state of its own", _centred),
 )

@@ -31,7 +31,18 @@ def _case(
         made = {"optimizer": small.sgd(), "loss": small.softmax_loss(), "metrics": ["accuracy"]}
         return made | compiled
 
-    return Case(name, "loops", build, arguments, data, data, fit, play=play, make=make, refused=refused or {})
+    return Case(
+        name,
+        "loops",
+        build,
+        arguments,
+        data,
+        data,
+        fit,
+        play=play,
+        make=make,
+        refused=refused or {},
+    )
 
 
 def _not_compiled(case: Case, strategy: Any, distribute: Callable) -> keras.Model:
@@ -192,7 +203,9 @@ def _checkpointing(model: keras.Model, case: Case) -> Outcome:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "best.keras"
         best = keras.callbacks.ModelCheckpoint(file, "val_loss", save_best_only=True)
-        history = model.fit(**case.data(), **_validated(callbacks=[best], epochs=4), shuffle=False, verbose=0)
+        history = model.fit(
+            **case.data(), **_validated(callbacks=[best], epochs=4), shuffle=False, verbose=0
+        )
         saved = keras.saving.load_model(file) if file.exists() else None
     if saved is None:  # another task than the chief
         return Outcome(history.history)
@@ -212,7 +225,9 @@ def _on_batches(model: keras.Model, case: Case) -> Outcome:
             trained = model.train_on_batch(x[part], y[part], weights[part])
             tested = model.test_on_batch(x[part], y[part], return_dict=True)
             logs.append([*trained, tested["loss"], tested["accuracy"]])
-    last = model.train_on_batch(x[:7], y[:7], class_weight={0: 1.0, 1: 2.0, 2: 3.0}, return_dict=True)
+    last = model.train_on_batch(
+        x[:7], y[:7], class_weight={0: 1.0, 1: 2.0, 2: 3.0}, return_dict=True
+    )
     predicted = model.predict_on_batch(x[:5])
     return Outcome(seen={"logs": logs, **last}, predictions=[predicted])
 
@@ -220,7 +235,9 @@ def _on_batches(model: keras.Model, case: Case) -> Outcome:
 def _outputs() -> keras.Model:
     x = layers.Input((small.FEATURES,))
     h = layers.Dense(4, "tanh")(x)
-    return keras.Model(x, {"a": layers.Dense(2, name="a")(h), "b": (layers.Dense(3, name="b")(h), h)})
+    return keras.Model(
+        x, {"a": layers.Dense(2, name="a")(h), "b": (layers.Dense(3, name="b")(h), h)}
+    )
 
 
 def _predicting(model: keras.Model, case: Case) -> Outcome:
@@ -240,25 +257,42 @@ def _predicting(model: keras.Model, case: Case) -> Outcome:
 CASES = (
     _case("steps_per_execution 3", steps_per_execution=3),
     _case("steps_per_execution larger than an epoch", steps_per_execution=50),
-    _case("steps_per_execution with callbacks for each call", lambda: {"callbacks": [EveryBatch()]}, steps_per_execution=4),
+    _case(
+        "steps_per_execution with callbacks for each call",
+        lambda: {"callbacks": [EveryBatch()]},
+        steps_per_execution=4,
+    ),
     _case("jit_compile", build=_traced, play=_told_how, jit_compile=True),
     _case(
         "run_eagerly",
         build=_traced,
         play=_told_how,
-        refused={"parameter_server": "run_eagerly=True was received, but workers .* run graphs only"},
+        refused={
+            "parameter_server": "run_eagerly=True was received, but workers .* run graphs only"
+        },
         run_eagerly=True,
     ),
     _case("train_on_batch and test_on_batch", play=_on_batches),
-    _case("predict, not compiled, several outputs", build=_outputs, play=_predicting, make=_not_compiled),
+    _case(
+        "predict, not compiled, several outputs",
+        build=_outputs,
+        play=_predicting,
+        make=_not_compiled,
+    ),
     _case("callbacks see the logs of every batch", _every_batch),
     _case("callbacks are called in Keras' order", lambda: _validated(callbacks=[Order()])),
     _case("EarlyStopping, restoring the best weights", _early),
-    _case("a callback stops in the middle of an epoch", lambda: {"callbacks": [StopAt(24)], "epochs": 5}),
+    _case(
+        "a callback stops in the middle of an epoch",
+        lambda: {"callbacks": [StopAt(24)], "epochs": 5},
+    ),
     _case("ModelCheckpoint", play=_checkpointing),
     _case("LambdaCallback", lambda: {"callbacks": [LambdaSeen()]}),
     _case("LearningRateScheduler", _schedule),
     _case("one task alone stops, for all", lambda: {"callbacks": [OneStops(24)], "epochs": 5}),
     _case("one task alone reads logs, metrics and weights", lambda: {"callbacks": [OneReads()]}),
-    _case("one task alone sets the rate, for all", lambda: {"callbacks": [OneSetsTheRate()], "epochs": 4}),
+    _case(
+        "one task alone sets the rate, for all",
+        lambda: {"callbacks": [OneSetsTheRate()], "epochs": 4},
+    ),
 )

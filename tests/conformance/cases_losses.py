@@ -26,7 +26,16 @@ def _case(
     def arguments() -> dict:
         return {"optimizer": small.sgd(rate), "loss": loss()} | compiled
 
-    return Case(name, "losses", build, arguments, data, _without_class_weight(data), fit, strategies=strategies)
+    return Case(
+        name,
+        "losses",
+        build,
+        arguments,
+        data,
+        _without_class_weight(data),
+        fit,
+        strategies=strategies,
+    )
 
 
 def _without_class_weight(data: Callable[[], dict]) -> Callable[[], dict]:
@@ -60,7 +69,13 @@ def _with_ignored() -> dict:
 def _two_outputs() -> keras.Model:
     x = layers.Input((small.FEATURES,))
     h = layers.Dense(8, "tanh")(x)
-    return keras.Model(x, {"kind": layers.Dense(small.CLASSES, name="kind")(h), "size": layers.Dense(2, name="size")(h)})
+    return keras.Model(
+        x,
+        {
+            "kind": layers.Dense(small.CLASSES, name="kind")(h),
+            "size": layers.Dense(2, name="size")(h),
+        },
+    )
 
 
 def _two_targets() -> dict:
@@ -114,7 +129,12 @@ class Penalty(layers.Layer):
 
 def _penalized() -> keras.Model:
     return keras.Sequential(
-        [layers.Input((small.FEATURES,)), layers.Dense(8, "tanh"), Penalty(), layers.Dense(small.CLASSES)]
+        [
+            layers.Input((small.FEATURES,)),
+            layers.Dense(8, "tanh"),
+            Penalty(),
+            layers.Dense(small.CLASSES),
+        ]
     )
 
 
@@ -157,7 +177,12 @@ class WithComputeLoss(keras.Model):
         return self.out(self.hidden(x))
 
     def compute_loss(
-        self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None, training: bool = True
+        self,
+        x: Any = None,
+        y: Any = None,
+        y_pred: Any = None,
+        sample_weight: Any = None,
+        training: bool = True,
     ) -> Any:
         loss = super().compute_loss(x, y, y_pred, sample_weight, training)
         penalty = ops.mean(ops.square(y_pred))
@@ -171,9 +196,19 @@ CASES = (
         for reduction in ("sum_over_batch_size", "mean_with_sample_weight", "sum", None)
         for data in (small.classes, small.weighted_classes)
     ),
-    _case("reduction mean, weighted", lambda: small.softmax_loss(reduction="mean"), data=small.weighted_classes),
+    _case(
+        "reduction mean, weighted",
+        lambda: small.softmax_loss(reduction="mean"),
+        data=small.weighted_classes,
+    ),
     _case("class_weight", small.softmax_loss, data=_class_weighted, weighted_metrics=["accuracy"]),
-    _case("several outputs", _two_losses, _two_outputs, _two_targets, metrics={"kind": "accuracy", "size": "mae"}),
+    _case(
+        "several outputs",
+        _two_losses,
+        _two_outputs,
+        _two_targets,
+        metrics={"kind": "accuracy", "size": "mae"},
+    ),
     _case(
         "several outputs, loss_weights, sample weights and reductions",
         lambda: _two_losses("mean_with_sample_weight", "sum"),
@@ -210,9 +245,19 @@ CASES = (
         strategies=THREE,
     ),
     _case("add_loss", small.softmax_loss, _penalized, metrics=["accuracy"]),
-    _case("add_loss with reduction sum", lambda: small.softmax_loss(reduction="sum"), _penalized, rate=0.003),
+    _case(
+        "add_loss with reduction sum",
+        lambda: small.softmax_loss(reduction="sum"),
+        _penalized,
+        rate=0.003,
+    ),
     _case("regularizers", small.softmax_loss, _regularized),
-    _case("custom loss function, one number per example", lambda: _per_example, lambda: small.mlp(2), small.numbers),
+    _case(
+        "custom loss function, one number per example",
+        lambda: _per_example,
+        lambda: small.mlp(2),
+        small.numbers,
+    ),
     _case("custom loss function, one number", lambda: _scalar, lambda: small.mlp(2), small.numbers),
     _case("custom loss class", OwnLoss, lambda: small.mlp(2), small.numbers),
     _case("compute_loss overridden", small.softmax_loss, WithComputeLoss, metrics=["accuracy"]),

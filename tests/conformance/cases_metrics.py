@@ -167,12 +167,32 @@ def _measured() -> keras.Model:
 
 
 CASES = (
-    _case("metrics of two classes", _of_two_classes, lambda: small.mlp(1, "sigmoid"), small.binary, lambda: "binary_crossentropy", strategies=THREE),
+    _case(
+        "metrics of two classes",
+        _of_two_classes,
+        lambda: small.mlp(1, "sigmoid"),
+        small.binary,
+        lambda: "binary_crossentropy",
+        strategies=THREE,
+    ),
     _case("metrics of classes", _of_classes),
-    _case("metrics of one-hot classes", _of_one_hot, lambda: small.mlp(small.CLASSES, "softmax"), _one_hot, lambda: "categorical_crossentropy"),
+    _case(
+        "metrics of one-hot classes",
+        _of_one_hot,
+        lambda: small.mlp(small.CLASSES, "softmax"),
+        _one_hot,
+        lambda: "categorical_crossentropy",
+    ),
     _case("metrics of numbers", _of_numbers, lambda: small.mlp(2), small.numbers, lambda: "mse"),
     _case("weighted metrics", _of_classes, data=small.weighted_classes, kind="weighted_metrics"),
-    _case("weighted metrics of numbers", _of_numbers, lambda: small.mlp(2), lambda: small.numbers() | {"sample_weight": small.weights()}, lambda: "mse", kind="weighted_metrics"),
+    _case(
+        "weighted metrics of numbers",
+        _of_numbers,
+        lambda: small.mlp(2),
+        lambda: small.numbers() | {"sample_weight": small.weights()},
+        lambda: "mse",
+        kind="weighted_metrics",
+    ),
     _case("custom metrics and functions", _own, strategies=THREE),
     _case(
         "metrics that do not add up (maxima)",

@@ -26,10 +26,14 @@ def _case(
     play: Callable[[keras.Model, Case], Outcome] = fit_evaluate_predict,
     build: Callable[[], keras.Model] = small.mlp,
 ) -> Case:
-    return Case(name, "models", build, _compiled, small.classes, small.classes, make=make, play=play)
+    return Case(
+        name, "models", build, _compiled, small.classes, small.classes, make=make, play=play
+    )
 
 
-def _built_outside(case: Case, strategy: tf.distribute.Strategy, distribute: Callable) -> keras.Model:
+def _built_outside(
+    case: Case, strategy: tf.distribute.Strategy, distribute: Callable
+) -> keras.Model:
     model = case.build()
     with strategy.scope():
         distribute(model)
@@ -37,7 +41,9 @@ def _built_outside(case: Case, strategy: tf.distribute.Strategy, distribute: Cal
     return model
 
 
-def _compiled_outside(case: Case, strategy: tf.distribute.Strategy, distribute: Callable) -> keras.Model:
+def _compiled_outside(
+    case: Case, strategy: tf.distribute.Strategy, distribute: Callable
+) -> keras.Model:
     model = case.build()
     model.compile(**case.compiled())
     with strategy.scope():
@@ -45,7 +51,9 @@ def _compiled_outside(case: Case, strategy: tf.distribute.Strategy, distribute: 
     return model
 
 
-def _compiled_after_scope(case: Case, strategy: tf.distribute.Strategy, distribute: Callable) -> keras.Model:
+def _compiled_after_scope(
+    case: Case, strategy: tf.distribute.Strategy, distribute: Callable
+) -> keras.Model:
     with strategy.scope():
         model = distribute(case.build())
     model.compile(**case.compiled())
@@ -75,7 +83,9 @@ def _loaded(inside: bool) -> Callable:
     return make
 
 
-def _with_weights_of_a_file(case: Case, strategy: tf.distribute.Strategy, distribute: Callable) -> keras.Model:
+def _with_weights_of_a_file(
+    case: Case, strategy: tf.distribute.Strategy, distribute: Callable
+) -> keras.Model:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model.weights.h5"
         _trained_elsewhere(case).save_weights(file)
@@ -93,7 +103,9 @@ def _cloned(case: Case, strategy: tf.distribute.Strategy, distribute: Callable) 
     return model
 
 
-def _distributed_twice(case: Case, strategy: tf.distribute.Strategy, distribute: Callable) -> keras.Model:
+def _distributed_twice(
+    case: Case, strategy: tf.distribute.Strategy, distribute: Callable
+) -> keras.Model:
     with strategy.scope():
         model = distribute(distribute(case.build()))
         model.compile(**case.compiled())
@@ -108,7 +120,9 @@ def _fine_tuned(model: keras.Model, case: Case) -> Outcome:
     model.get_layer("base").trainable = True
     model.compile(optimizer=keras.optimizers.Adam(0.01), loss=small.softmax_loss())
     outcome = fit_evaluate_predict(model, case)
-    return Outcome(outcome.history, outcome.evaluation, outcome.predictions, {"first": first.history["loss"]})
+    return Outcome(
+        outcome.history, outcome.evaluation, outcome.predictions, {"first": first.history["loss"]}
+    )
 
 
 def _with_base() -> keras.Model:
@@ -123,7 +137,11 @@ def _continued(model: keras.Model, case: Case) -> Outcome:
     quiet = {"shuffle": False, "verbose": 0}
     first = model.fit(**case.data(), epochs=2, **quiet)
     second = model.fit(**case.data(), epochs=4, initial_epoch=2, **quiet)
-    model.compile(optimizer=keras.optimizers.Adam(0.01), loss=small.softmax_loss(), metrics=[keras.metrics.SparseTopKCategoricalAccuracy(2)])
+    model.compile(
+        optimizer=keras.optimizers.Adam(0.01),
+        loss=small.softmax_loss(),
+        metrics=[keras.metrics.SparseTopKCategoricalAccuracy(2)],
+    )
     outcome = fit_evaluate_predict(model, case)
     seen = {"first": first.history["loss"], "second": second.history["loss"]}
     return Outcome(outcome.history, outcome.evaluation, outcome.predictions, seen)

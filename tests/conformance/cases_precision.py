@@ -12,7 +12,9 @@ from tests.conformance import small
 from tests.conformance.case import Case, Limits
 
 _BFLOAT16 = Limits(2**-7, 2**-7, "a step of bfloat16 is 2**-7; each replica rounds sums of its own")
-_FLOAT16 = Limits(2**-10, 2**-10, "a step of float16 is 2**-10; each replica rounds sums of its own")
+_FLOAT16 = Limits(
+    2**-10, 2**-10, "a step of float16 is 2**-10; each replica rounds sums of its own"
+)
 
 
 def _with_policy(policy: str) -> Callable[[], keras.Model]:
@@ -41,7 +43,14 @@ def _case(
         return {"optimizer": optimizer(), "loss": small.softmax_loss(), "metrics": ["accuracy"]}
 
     return Case(
-        name, "precision", _with_policy(policy), compiled, data, small.classes, limits=limits, **more
+        name,
+        "precision",
+        _with_policy(policy),
+        compiled,
+        data,
+        small.classes,
+        limits=limits,
+        **more,
     )
 
 
@@ -66,6 +75,8 @@ CASES = (
     _case("mixed_bfloat16", "mixed_bfloat16", _BFLOAT16),
     _case("mixed_float16 with loss scaling", "mixed_float16", _FLOAT16),
     _case("mixed_float16, clipped", "mixed_float16", _FLOAT16, optimizer=_clipped),
-    _case("mixed_float16, overflow in one replica", "mixed_float16", _FLOAT16, _overflowing, _scaled),
+    _case(
+        "mixed_float16, overflow in one replica", "mixed_float16", _FLOAT16, _overflowing, _scaled
+    ),
     _case("loss scaling in float32", "float32", Limits(), optimizer=_scaled),
 )

@@ -45,7 +45,9 @@ def _branches(shape: tuple, *made: Callable[[], layers.Layer]) -> Callable[[], k
     def build() -> keras.Model:
         x = layers.Input(shape)
         drawn = [layers.Flatten()(Pair()(make()(x))) for make in made]
-        return keras.Model(x, layers.Dense(small.CLASSES)(layers.Concatenate()([*drawn, layers.Flatten()(x)])))
+        return keras.Model(
+            x, layers.Dense(small.CLASSES)(layers.Concatenate()([*drawn, layers.Flatten()(x)]))
+        )
 
     return build
 
@@ -79,7 +81,13 @@ def _play(model: keras.Model, case: Case) -> Outcome:
 def _expect(record: Record, reference: Record, replicas: int) -> list[str]:
     names = {"rows differ": "two replicas drew the same", "again": "two runs drew differently"}
     wrong = [names[name] for name, good in record.seen.items() if not good]
-    seeds = [n for n, ((_, a), (_, b)) in enumerate(zip(reference.variables, record.variables, strict=True)) if a.dtype == np.uint32 and not np.array_equal(a, b)]
+    seeds = [
+        n
+        for n, ((_, a), (_, b)) in enumerate(
+            zip(reference.variables, record.variables, strict=True)
+        )
+        if a.dtype == np.uint32 and not np.array_equal(a, b)
+    ]
     return wrong + [f"seed {n} is not that of one device" for n in seeds]
 
 

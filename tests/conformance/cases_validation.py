@@ -17,9 +17,7 @@ def _compiled() -> dict:
 
 
 def _case(name: str, fit: Callable[[], dict]) -> Case:
-    return Case(
-        name, "inputs", small.mlp, _compiled, small.classes, small.classes, fit
-    )
+    return Case(name, "inputs", small.mlp, _compiled, small.classes, small.classes, fit)
 
 
 def _some(count: int) -> tuple[Any, Any]:

@@ -21,7 +21,9 @@ split_cpu()
 def is_there(strategy: str) -> bool:
     """Whether tfdist has an engine for a strategy."""
     engine = "tfdist.training.coordinator"
-    return not strategy.startswith("parameter_server") or importlib.util.find_spec(engine) is not None
+    return (
+        not strategy.startswith("parameter_server") or importlib.util.find_spec(engine) is not None
+    )
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -117,5 +117,3 @@ def _told(tasks: Sequence[Running]) -> str:
         f"{task.task} (code {task.process.poll()}): {' '.join(task.output()[1].split()[-60:])}"
         for task in tasks
     )
-
-

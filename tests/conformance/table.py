@@ -67,7 +67,9 @@ def _head() -> list[str]:
 
 
 def _line(case: Case, rows: Mapping[tuple[str, str], Row], notes: list[str]) -> str:
-    marks = "".join(f" [{_number(note, notes)}]" for note in (case.by_design, case.limits.why) if note)
+    marks = "".join(
+        f" [{_number(note, notes)}]" for note in (case.by_design, case.limits.why) if note
+    )
     cells = [_cell(rows.get((case.name, strategy))) for strategy in _COLUMNS]
     return f"| **{case.name}**{marks} | " + " | ".join(cells) + " |"
 

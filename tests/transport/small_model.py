@@ -8,7 +8,8 @@ import numpy as np
 import tfdist
 
 several = {several}
-strategy = tfdist.strategy(**({{"transport": "mpi"}} if several else {{"name": "one_device"}}), seed=1)
+how = {{"transport": "mpi"}} if several else {{"name": "one_device"}}
+strategy = tfdist.strategy(**how, seed=1)
 import keras, tensorflow as tf
 from tfdist.transport.mpi import exchange
 # So small that this small model fills several buckets.
@@ -41,5 +42,6 @@ print(json.dumps({{
     "strategy": type(strategy).__name__,
     "digest": hashlib.sha256(b"".join(v.tobytes() for v in values)).hexdigest(),
     "history": history.history,
+    "predicted": model.predict(x, batch_size=16, verbose=0).tolist(),
 }}))
 """

@@ -30,7 +30,8 @@ def summed(n):
 def steps(n):
     def body(i, kept):
         found = summed(tf.cast(rank + 1 + i, tf.float32))
-        return i + 1, kept + tf.stack([tf.reduce_sum(found[0]), tf.cast(found[7][0][3], tf.float32)])
+        some = [tf.reduce_sum(found[0]), tf.cast(found[7][0][3], tf.float32)]
+        return i + 1, kept + tf.stack(some)
     return tf.while_loop(lambda i, _: i < n, body, (0, tf.zeros([2])))[1]
 
 def plain(found):

@@ -47,3 +47,8 @@ def test_the_history_is_that_of_one_device(many, one):
         assert task["history"].keys() == one["history"].keys()
         for name, values in one["history"].items():
             np.testing.assert_allclose(task["history"][name], values, rtol=1e-5, err_msg=name)
+
+
+def test_every_task_predicts_all_rows(many, one):
+    for task in many:
+        np.testing.assert_allclose(task["predicted"], one["predicted"], rtol=1e-4, atol=1e-5)

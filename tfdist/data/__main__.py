@@ -9,7 +9,6 @@ from tfdist.data.settings import Settings
 from tfdist.errors import EXIT_DONE
 from tfdist.run.door import answer
 from tfdist.run.flags import asks_for_help, help_text, parse
-from tfdist.run.loading import load_tensorflow
 
 _USAGE = "python -m tfdist.data --audit|--bench --dataset=NAME [--flag=value ...]"
 _SUMMARY = """\
@@ -30,7 +29,6 @@ def _run(words: Sequence[str]) -> int:
         return EXIT_DONE
     settings = parse(Settings, words)
     cluster = resolve()
-    load_tensorflow()
     what = "audit" if settings.audit else "bench"
     return import_module(f"tfdist.data.{what}.command").run(settings, cluster)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -88,29 +88,40 @@ def _reader(x: np.ndarray, y: np.ndarray, key: str, identity: Callable[[], str])
     is_image = x.dtype in (np.uint8, np.uint16)
     if is_image and x.ndim == 3:
         x = x[..., np.newaxis]
-    take = _from_file if isinstance(x, np.memmap) else _from_memory
-    read = take({"x": x, "y": np.ascontiguousarray(y)})
-    return Reader(len(x), read, needs_no_copy=True, identity=lambda: f"{key} {identity()}")
+    y = np.ascontiguousarray(y)
+    in_file = isinstance(x, np.memmap)
+    return Reader(
+        examples=len(x),
+        read=_from_file(x, y) if in_file else _from_memory(x, y),
+        needs_no_copy=True,
+        plain=None if in_file else lambda: _plain(x, y),
+        identity=lambda: f"{key} {identity()}",
+    )
 
 
-def _from_memory(arrays: Mapping[str, np.ndarray]) -> Callable[[Any], tuple[Any, Any]]:
+def _plain(x: np.ndarray, y: np.ndarray) -> tuple[Any, Callable[..., Any]]:
+    import tensorflow as tf
+
+    return tf.data.Dataset.from_tensor_slices((x, y)), lambda *example: example
+
+
+def _from_memory(*arrays: np.ndarray) -> Callable[[Any], tuple[Any, ...]]:
     import tensorflow as tf
 
     with tf.device("CPU:0"):
-        x, y = (tf.convert_to_tensor(arrays[key]) for key in ("x", "y"))
-    return lambda numbers: (tf.gather(x, numbers), tf.gather(y, numbers))
+        tensors = [tf.convert_to_tensor(each) for each in arrays]
+    return lambda numbers: tuple(tf.gather(each, numbers) for each in tensors)
 
 
-def _from_file(arrays: Mapping[str, np.ndarray]) -> Callable[[Any], tuple[Any, Any]]:
+def _from_file(*arrays: np.ndarray) -> Callable[[Any], tuple[Any, ...]]:
     import tensorflow as tf
 
-    x, y = arrays["x"], arrays["y"]
+    def take(numbers: np.ndarray) -> list[np.ndarray]:
+        return [np.asarray(each[numbers]) for each in arrays]
 
-    def read(numbers: Any) -> tuple[Any, Any]:
-        batch = tf.numpy_function(
-            lambda n: (np.asarray(x[n]), y[n]), [numbers], (x.dtype, y.dtype), stateful=False
-        )
-        for part, whole in zip(batch, (x, y), strict=True):
+    def read(numbers: Any) -> tuple[Any, ...]:
+        batch = tf.numpy_function(take, [numbers], [each.dtype for each in arrays], stateful=False)
+        for part, whole in zip(batch, arrays, strict=True):
             part.set_shape([None, *whole.shape[1:]])
         return tuple(batch)
 

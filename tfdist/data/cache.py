@@ -52,7 +52,7 @@ def cached(reader: Reader, where: str) -> Reader:
         return reader
     allocate = _in_memory if where in ("auto", "memory") else _in_folder(where, reader, specs)
     _refuse_too_large(total_bytes, where)
-    return replace(reader, read=_Copies(reader, specs, allocate).read)
+    return replace(reader, read=_Copies(reader, specs, allocate).read, original=reader)
 
 
 def cached_stream(source: Source, where: str) -> Source:

@@ -115,5 +115,9 @@ def _reader(files: Files, reading: Reading, bad: BadExamples) -> Reader:
         examples=len(paths),
         read=lenient(fetch, parse, paths.__getitem__, bad),
         may_lose=reading.max_bad_examples,
+        plain=lambda: (
+            tf.data.Dataset.from_tensor_slices((all_paths, all_labels)),
+            lambda *file: parse(file),
+        ),
         identity=lambda: f"{reading.image_size} {reading.channels} {of_files(paths)}",
     )

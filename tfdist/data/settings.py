@@ -66,7 +66,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.audit == self.bench:
-            raise UsageError("nothing says what to do: give one of --audit and --bench")
+            given = "both --audit and --bench were" if self.audit else "nothing to do was"
+            raise UsageError(f"{given} given: give one of --audit and --bench")
         for name in ("workers", "replicas_per_worker"):
             value = getattr(self, name)
             if value is not None and value < 1:

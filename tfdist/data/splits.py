@@ -69,6 +69,8 @@ class Splits:
 
     def reader(self, split: str) -> Reader:
         """Read a split by the numbers of its examples."""
+        import tensorflow as tf
+
         paths = [str(path) for path in self._info.splits[split].filepaths]
         records = Records(paths)
         return Reader(
@@ -76,6 +78,7 @@ class Splits:
             read=lenient(records.fetch, self._parse, records.where, self._bad),
             finish=self._finish,
             may_lose=self._bad.most,
+            plain=lambda: (tf.data.TFRecordDataset(paths), self._parse),
             identity=lambda: f"{self._reading.image_size} {of_files(paths)}",
         )
 

@@ -62,10 +62,13 @@ def _matches(pattern: str) -> list[str]:
 
 
 def _reader(paths: Sequence[str], described: Features, bad: BadExamples) -> Reader:
+    import tensorflow as tf
+
     records = Records(paths)
     return Reader(
         examples=len(records),
         read=lenient(records.fetch, described.parse, records.where, bad, described.parse_all),
         may_lose=bad.most,
+        plain=lambda: (tf.data.TFRecordDataset(list(paths)), described.parse),
         identity=lambda: f"{described.text} {of_files(paths)}",
     )

@@ -1,6 +1,7 @@
 """From the words of a command line to its settings, through absl flags of their own."""
 
 import inspect
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import Field, fields
@@ -87,8 +88,9 @@ def _flags(kind: type) -> flags.FlagValues:
 
 def _sentence(error: Exception, kind: type) -> str:
     if isinstance(error, flags.UnrecognizedFlagError):
-        known = [f"--{each.name}" for each in fields(kind)] + ["--flagfile"]
-        close = names.suggestion(f"--{error.flagname}", known)
+        # Compared without their dashes, which would make short flags look alike.
+        close = names.suggestion(error.flagname, [*(e.name for e in fields(kind)), "flagfile"])
+        close = re.sub(r"'(\w+)'", r"'--\1'", close)
         return f"--{error.flagname} is no flag{close or ': --help shows those there are'}"
     if isinstance(error, flags.CantOpenFlagFileError):
         cause = error.__context__

@@ -9,18 +9,34 @@ from tfdist.transport.replicas import add, first, join
 
 _GATHERS = 7_919_000  # the key of our group of tasks, apart from those that TensorFlow counts up
 _SIZES = 1 << 20  # keys kept for the sizes of one gather
+_SPARSE = "sparse"
 _number = itertools.count(1)
 
 
 def sum_tasks(strategy: tf.distribute.Strategy, values: list) -> list:
     """Return the sum over all replicas; one collective carries all dense values of a type."""
+    sums: dict[int, Any] = {}
+    for kind in dict.fromkeys(_kind(strategy, v) for v in values):
+        places = [i for i, v in enumerate(values) if _kind(strategy, v) == kind]
+        if kind == _SPARSE:
+            sums |= {i: _sum_sparse(strategy, values[i]) for i in places}
+        else:
+            sums |= zip(places, _sum_dense(strategy, [values[i] for i in places]), strict=True)
+    return [sums[i] for i in range(len(values))]
+
+
+def _sum_dense(strategy: tf.distribute.Strategy, values: list) -> list:
     with tf.device(strategy.extended.worker_devices[0]):
         # TensorFlow packs values into one collective only when each says where it is.
-        placed = [_placed(v) for v in values if not _is_sparse(strategy, v)]
+        placed = [_placed(v) for v in values]
     pairs = [(v, v) for v in placed]
-    reduced = strategy.extended.batch_reduce_to(tf.distribute.ReduceOp.SUM, pairs) if pairs else []
-    dense = iter(first(strategy, v) for v in reduced)
-    return [_sum_sparse(strategy, v) if _is_sparse(strategy, v) else next(dense) for v in values]
+    reduced = strategy.extended.batch_reduce_to(tf.distribute.ReduceOp.SUM, pairs)
+    return [first(strategy, v) for v in reduced]
+
+
+def _kind(strategy: tf.distribute.Strategy, value: Any) -> str:
+    mine = first(strategy, value)
+    return _SPARSE if isinstance(mine, tf.IndexedSlices) else mine.dtype.name
 
 
 def join_tasks(strategy: tf.distribute.Strategy, *values: Any) -> list:
@@ -67,10 +83,6 @@ def _sum_sparse(strategy: tf.distribute.Strategy, value: Any) -> tf.IndexedSlice
     mine = add(strategy, value)
     values, indices = join_tasks(strategy, mine.values, mine.indices)
     return tf.IndexedSlices(values, indices, mine.dense_shape)
-
-
-def _is_sparse(strategy: tf.distribute.Strategy, value: Any) -> bool:
-    return isinstance(first(strategy, value), tf.IndexedSlices)
 
 
 def _placed(value: Any) -> Any:

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from tfdist.factory.mpi import world_of
 from tfdist.transport import collective
-from tfdist.transport.mpi.exchange import sum_tasks
+from tfdist.transport.mpi import exchange
 from tfdist.transport.replicas import add, join, spans_tasks
 
 
@@ -22,14 +22,17 @@ def sum_replicas(strategy: tf.distribute.Strategy, values: list) -> list:
     world = world_of(strategy)
     if world is None:
         return collective.sum_tasks(strategy, values)
-    return sum_tasks(world, [add(strategy, v) for v in values])
+    return exchange.sum_tasks(world, [add(strategy, v) for v in values])
 
 
 def join_replicas(strategy: tf.distribute.Strategy, value: Any) -> Any:
     """Return the rows of all replicas, in the order of the replicas, on this task."""
-    if spans_tasks(strategy):
+    if not spans_tasks(strategy):
+        return join(strategy, value)
+    world = world_of(strategy)
+    if world is None:
         return collective.join_tasks(strategy, value)[0]
-    return join(strategy, value)
+    return exchange.join_tasks(world, join(strategy, value))
 
 
 @tf.custom_gradient

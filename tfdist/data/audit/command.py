@@ -13,18 +13,32 @@ from tfdist.data.audit.report import report
 from tfdist.data.audit.tasks import audit, audit_with
 from tfdist.data.settings import Settings
 from tfdist.errors import EXIT_DONE, EXIT_FAILED, UsageError
+from tfdist.run.loading import load_tensorflow
 
 _OWN = ("data_dir", "cache")  # What may differ from task to task.
 
 
 def run(settings: Settings, cluster: Cluster) -> int:
-    """Audit a dataset and print the report, on the chief alone; return the exit code."""
+    """Audit a dataset and print the report, on the chief alone; return the exit code.
+
+    Raises:
+        UsageError: the flags do not fit, or the data cannot be read.
+        StartAgainError: another task is lost or does not come in time.
+    """
     if cluster.serves_only or cluster.is_evaluator:
         _write(f"tfdist: {cluster.task} reads no data, so that there is nothing to audit")
         return EXIT_DONE
-    if cluster.num_workers > 1 and not cluster.has_ps:
+    # Under parameter servers the chief reads all batches and deals them out.
+    together = cluster.num_workers > 1 and not cluster.has_ps
+    if together and settings.workers is not None:
+        raise UsageError(
+            f"--workers is {settings.workers}, and {cluster.source} describes a cluster of "
+            f"{cluster.num_workers}: leave it out, or audit outside of the cluster"
+        )
+    load_tensorflow()
+    if together:
         found = _in_cluster(settings, cluster)
-    else:  # Under parameter servers the chief reads all batches and deals them out.
+    else:
         found = audit(
             lambda: _load(settings),
             settings.order(),
@@ -37,11 +51,6 @@ def run(settings: Settings, cluster: Cluster) -> int:
 
 
 def _in_cluster(settings: Settings, cluster: Cluster) -> Findings:
-    if settings.workers is not None:
-        raise UsageError(
-            f"--workers is {settings.workers}, and {cluster.source} describes a cluster of "
-            f"{cluster.num_workers}: leave it out, or audit outside of the cluster"
-        )
     facts = {name: value for name, value in asdict(settings).items() if name not in _OWN}
     channel = meet(cluster, {"tfdist": tfdist.__version__, "audit": facts})
     try:

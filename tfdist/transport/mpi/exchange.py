@@ -40,6 +40,13 @@ def sum_tasks(world: World, values: list) -> list:
     return [sums[i] for i in range(len(values))]
 
 
+def join_tasks(world: World, value: tf.Tensor) -> tf.Tensor:
+    """Return the rows of all tasks, in the order of the tasks, on every task."""
+    line = Line(world)
+    with tf.device("/device:CPU:0"):
+        return _rows(Carrier(line if tf.executing_eagerly() else line.apart()), value)[0]
+
+
 def _order(values: list) -> list[int]:
     """Return the places of values in the order in which backpropagation yields them.
 
@@ -129,16 +136,21 @@ def _at_once(carrier: Carrier, bucket: Bucket, added: dict[int, tf.Tensor]) -> d
 
 
 def _gather(carrier: Carrier, value: tf.IndexedSlices) -> tf.IndexedSlices:
-    def together(values: Any, indices: Any) -> list[np.ndarray]:
-        return [carrier.gather(values), carrier.gather(indices)]
+    values, indices = _rows(carrier, value.values, value.indices)
+    return tf.IndexedSlices(values, indices, value.dense_shape)
 
-    added = _as_added(value.values)
-    values, indices = tf.numpy_function(
-        together, [added, value.indices], [added.dtype, value.indices.dtype]
-    )
-    values.set_shape([None, *value.values.shape[1:]])
-    indices.set_shape([None])
-    return tf.IndexedSlices(tf.cast(values, value.values.dtype), indices, value.dense_shape)
+
+def _rows(carrier: Carrier, *mine: tf.Tensor) -> list[tf.Tensor]:
+    """Return the rows of all tasks of each tensor, however many each task has."""
+    sent = [_as_added(v) for v in mine]
+
+    def together(*arrays: Any) -> list[np.ndarray]:
+        return [carrier.gather(np.asarray(array)) for array in arrays]
+
+    found = tf.nest.flatten(tf.numpy_function(together, sent, [v.dtype for v in sent]))
+    for rows, own in zip(found, mine, strict=True):
+        rows.set_shape([None, *own.shape[1:]])
+    return [tf.cast(rows, own.dtype) for rows, own in zip(found, mine, strict=True)]
 
 
 def _by_place(places: Sequence[int], sums: Any) -> dict[int, tf.Tensor]:

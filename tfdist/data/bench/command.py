@@ -1,0 +1,67 @@
+"""The measurement as a command."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
+
+from tfdist.cluster import Cluster
+from tfdist.data import load
+from tfdist.data.bench.appetite import appetite
+from tfdist.data.bench.rate import rates
+from tfdist.data.bench.stages import PLAIN, stages
+from tfdist.data.settings import Settings
+from tfdist.errors import EXIT_DONE, UsageError
+from tfdist.run.loading import load_tensorflow
+
+
+def run(settings: Settings, cluster: Cluster) -> int:
+    """Measure a pipeline, print the report, and return the exit code.
+
+    Raises:
+        UsageError: the data cannot be read, or this is a task of a cluster.
+    """
+    if not cluster.is_local:
+        raise UsageError(
+            f"{cluster.source} describes a cluster, and --bench measures this machine alone: unset "
+            "it for this command"
+        )
+    load_tensorflow()
+    source = load(settings.dataset, settings.data_dir, settings.reading())
+    order, augment = settings.order(), settings.augment()
+    taken = None
+    if settings.model is not None:  # First, because a strategy is made before anything runs.
+        taken = appetite(settings.model, source, order, augment, settings.seconds)
+    with source.bad.told() if source.bad is not None else nullcontext():
+        datasets = dict(stages(source, order, augment))
+        found = rates(datasets, source.train_examples, settings.seconds)
+    sys.stdout.write("\n".join(report(settings, found, taken)) + "\n")
+    sys.stdout.flush()
+    return EXIT_DONE
+
+
+def report(settings: Settings, found: Mapping[str, float], taken: float | None) -> Iterator[str]:
+    """Yield the lines that tell the rates of the stages and of the model.
+
+    Args:
+        settings: what was measured.
+        found: the examples a second of each stage with those before it, in their order.
+        taken: those that the model takes; None when it was not measured.
+    """
+    yield f"{settings.dataset} in batches of {settings.global_batch_size}, examples/s:"
+    of_stages = {name: rate for name, rate in found.items() if name != PLAIN}
+    for name, rate in of_stages.items():
+        yield f"  {name:<18}{rate:>12,.0f}"
+    *_, whole = of_stages.values()
+    if PLAIN in found:
+        ratio = f"the pipeline gives {whole / found[PLAIN]:.2f} times as many"
+        yield f"  {PLAIN:<18}{found[PLAIN]:>12,.0f}  {ratio}"
+    if taken is not None:
+        yield f"  {settings.model:<18}{taken:>12,.0f}"
+        limit, other = ("data", "model") if whole < taken else ("model", "data")
+        part = min(whole, taken) / max(whole, taken)
+        yield f"the limit is the {limit}: it gives or takes {part:.0%} of what the {other} could"
+    else:
+        slowest = min(of_stages, key=lambda name: of_stages[name])
+        yield f"the slowest stage is {slowest!r}"
