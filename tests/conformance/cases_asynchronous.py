@@ -9,7 +9,7 @@ from keras import layers, ops
 
 from tests.conformance import small
 from tests.conformance.case import WEIGHTS, Case
-from tests.conformance.cases_inputs import Total, each_once, numbered
+from tests.conformance.cases_sources import Total, each_once, numbered
 from tests.conformance.compare import compare
 from tests.conformance.record import Record
 

@@ -9,13 +9,11 @@ import keras
 import tensorflow as tf
 from keras import layers, ops
 
-import tfdist
 from tests.conformance import small
 from tests.conformance.case import THREE, Case, Outcome
-from tests.conformance.record import Record
 
 
-class _Mlp(keras.Model):
+class OwnStep(keras.Model):
     """Two dense layers, as a subclass."""
 
     def __init__(self) -> None:
@@ -32,7 +30,7 @@ class _Mlp(keras.Model):
         self.optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights, strict=True))
 
 
-class WithComputeLoss(_Mlp):
+class WithComputeLoss(OwnStep):
     """As in Keras' guide: compute_loss and the compiled metrics."""
 
     def train_step(self, data: Any) -> dict:
@@ -60,7 +58,7 @@ class WithComputeLoss(_Mlp):
         return {m.name: m.result() for m in self.metrics}
 
 
-class WithWeights(_Mlp):
+class WithWeights(OwnStep):
     """compute_loss with sample weights, keras.ops and optimizer.apply."""
 
     def train_step(self, data: Any) -> dict:
@@ -73,7 +71,7 @@ class WithWeights(_Mlp):
         return self.compute_metrics(x, y, y_pred, sample_weight) | {"last loss": loss}
 
 
-class WithOwnMean(_Mlp):
+class WithOwnMean(OwnStep):
     """Takes the mean of its own, and keeps it in a metric of its own."""
 
     def __init__(self) -> None:
@@ -96,32 +94,7 @@ class WithOwnMean(_Mlp):
         return {"distance": self.tracker.result()}
 
 
-class WithOwnSum(_Mlp):
-    """Takes the sum over its examples."""
-
-    def train_step(self, data: Any) -> dict:
-        x, y = data
-        with tf.GradientTape() as tape:
-            loss = ops.sum(keras.losses.sparse_categorical_crossentropy(y, self(x), True))
-        self.take(tape, loss)
-        return {"total": loss}
-
-
-class WithGlobalSum(_Mlp):
-    """Takes sums by the helper: one over the examples, one per weight of another."""
-
-    def train_step(self, data: Any) -> dict:
-        x, y = data
-        with tf.GradientTape() as tape:
-            distance = keras.losses.sparse_categorical_crossentropy(y, self(x), True)
-            mass = ops.cast(y, "float32")
-            loss = tfdist.global_sum(ops.sum(distance))
-            loss += tfdist.global_sum(ops.sum(distance * mass), per=ops.sum(mass))
-        self.take(tape, loss)
-        return {"total": loss}
-
-
-class WithPenalty(_Mlp):
+class WithPenalty(OwnStep):
     """A penalty on the gradient at the inputs: a tape within a tape."""
 
     def train_step(self, data: Any) -> dict:
@@ -185,7 +158,7 @@ def _only_x() -> dict:
     return {"x": small.blobs()[0], "batch_size": small.BATCH}
 
 
-def _fit_only(model: keras.Model, case: Case) -> Outcome:
+def fit_only(model: keras.Model, case: Case) -> Outcome:
     """Train; the step says nothing about evaluation."""
     history = model.fit(**case.data(), epochs=3, shuffle=False, verbose=0)
     return Outcome(history.history)
@@ -194,27 +167,6 @@ def _fit_only(model: keras.Model, case: Case) -> Outcome:
 def _clipped() -> dict:
     optimizer = keras.optimizers.SGD(0.3, momentum=0.9, global_clipnorm=0.05)
     return {"optimizer": optimizer, "loss": small.softmax_loss()}
-
-
-def _slow() -> dict:
-    return {"optimizer": small.sgd(0.003), "loss": small.softmax_loss()}
-
-
-def _a_fraction(record: Record, reference: Record, replicas: int) -> list[str]:
-    """The sum that is logged is that of one device divided by the number of replicas."""
-    factor = record.logs["total"][-1] / reference.logs["total"][-1]
-    return (
-        [] if abs(factor * replicas - 1) < 1e-3 else [f"the total is {factor} x that of one device"]
-    )
-
-
-def _hardly_learning() -> dict:
-    return {"optimizer": small.sgd(1e-7), "loss": small.softmax_loss()}
-
-
-def _even() -> dict:
-    x, y = small.blobs()
-    return {"x": x[:96], "y": y[:96], "batch_size": small.BATCH}
 
 
 def _without_metrics() -> dict:
@@ -233,27 +185,17 @@ CASES = (
     _case("train_step and test_step with compute_loss", WithComputeLoss, strategies=THREE),
     _case("train_step with compute_loss, clipped", WithComputeLoss, compiled=_clipped),
     _case(
-        "train_step with sample weights", WithWeights, data=small.weighted_classes, play=_fit_only
+        "train_step with sample weights", WithWeights, data=small.weighted_classes, play=fit_only
     ),
     _case(
         "train_step and test_step with a mean of their own", WithOwnMean, compiled=_without_metrics
     ),
-    _case(
-        "train_step with a sum of its own",
-        WithOwnSum,
-        compiled=_hardly_learning,
-        data=_even,
-        play=_fit_only,
-        by_design="a sum over the own rows counts as a mean: tfdist.verify finds it, tfdist.global_sum mends it",
-        expect=_a_fraction,
-    ),
-    _case("train_step with tfdist.global_sum", WithGlobalSum, compiled=_slow, play=_fit_only),
     _case("train_step with a gradient penalty", WithPenalty),
     _case(
         "two optimizers in one step",
         WithTwoOptimizers,
         compiled=_compile_both,
         data=_only_x,
-        play=_fit_only,
+        play=fit_only,
     ),
 )

@@ -1,9 +1,8 @@
-"""Every form of data that Keras takes."""
+"""Inputs of every structure and kind."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -12,18 +11,14 @@ import tensorflow as tf
 from keras import layers, ops
 
 from tests.conformance import small
-from tests.conformance.case import ALL, Case, fit_evaluate, fit_evaluate_predict
-from tests.conformance.record import Record
+from tests.conformance.case import Case, fit_evaluate_predict
 
 
 def _case(
     name: str,
     data: Callable[[], dict],
     build: Callable[[], keras.Model] = small.mlp,
-    held: Callable[[], dict] | None = None,
-    fit: Callable[[], dict] = dict,
     loss: Callable[[], Any] = small.softmax_loss,
-    **more: Any,
 ) -> Case:
     def compiled() -> dict:
         return {"optimizer": small.sgd(), "loss": loss()}
@@ -34,10 +29,8 @@ def _case(
         build,
         compiled,
         data,
-        held or data,
-        fit,
-        play=fit_evaluate_predict if held is None else fit_evaluate,
-        **more,
+        data,
+        play=fit_evaluate_predict,
     )
 
 
@@ -185,85 +178,6 @@ def _of_ragged() -> keras.Model:
     return keras.Model(x, layers.Dense(small.CLASSES)(Average()(x)))
 
 
-def _generator(sizes: tuple[int, ...], forever: bool = False) -> Iterator:
-    x, y = small.blobs()
-    while True:
-        start = 0
-        for size in sizes:
-            yield x[start : start + size], y[start : start + size]
-            start += size
-        if not forever:
-            return
-
-
-_UNEVEN = (5, 3, 7, 1, 4, 6, 2, 5, 3, 7, 1, 4, 6, 2, 5, 3, 7, 1, 4, 6, 2, 5, 8)
-
-
-def _once() -> dict:
-    return {"x": _generator(_UNEVEN)}
-
-
-def _forever() -> dict:
-    return {"x": _generator((30, 20, 17, 30), forever=True)}
-
-
-class Batches(keras.utils.PyDataset):
-    """Uneven batches by number."""
-
-    def __len__(self) -> int:
-        return 7
-
-    def __getitem__(self, number: int) -> tuple[np.ndarray, np.ndarray]:
-        x, y = small.blobs()
-        return x[number * 15 : number * 15 + 15], y[number * 15 : number * 15 + 15]
-
-
-def _py_dataset() -> dict:
-    return {"x": Batches(workers=2)}
-
-
-class Total(keras.metrics.Metric):
-    """The number of examples, and the sum of their numbers and of their squares."""
-
-    def __init__(self) -> None:
-        super().__init__(name="total")
-        self.sums = self.add_variable((3,), "zeros", name="sums")
-
-    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        y = ops.cast(ops.reshape(y_true, (-1,)), "float32")
-        self.sums.assign_add(ops.stack([ops.sum(y**0), ops.sum(y), ops.sum(y * y)]))
-
-    def result(self) -> Any:
-        return {"count": self.sums[0], "sum": self.sums[1], "squares": self.sums[2]}
-
-
-def numbered() -> dict:
-    x, _ = small.blobs()
-    return {"x": x, "y": np.arange(small.EXAMPLES, dtype="float32"), "batch_size": small.BATCH}
-
-
-def each_once(record: Record, reference: Record, replicas: int) -> list[str]:
-    wrong = [
-        k
-        for k in ("count", "sum", "squares")
-        if not np.array_equal(record.logs[k], reference.logs[k])
-    ]
-    return [f"the {k} of the examples is {record.logs[k]}, not {reference.logs[k]}" for k in wrong]
-
-
-_SHUFFLED = Case(
-    "arrays, shuffled",
-    "inputs",
-    functools.partial(small.mlp, 1),
-    lambda: {"optimizer": small.sgd(0.0001), "loss": "mse", "metrics": [Total()]},
-    numbered,
-    numbered,
-    lambda: {"shuffle": True},
-    by_design="another order of the examples, each once in every epoch and the same on all tasks",
-    expect=each_once,
-    strategies=ALL,
-)
-
 CASES = (
     _case("arrays in a dictionary", _dict, _of_dict),
     _case("arrays in a tuple", _tuple, _of_tuple),
@@ -273,8 +187,4 @@ CASES = (
     _case("no targets", _without_targets, _autoencoder, loss=lambda: None),
     _case("sparse", _sparse, _of_sparse),
     _case("ragged", _ragged, _of_ragged),
-    _case("generator", _once, held=small.classes, fit=lambda: {"epochs": 1}, iterations=23),
-    _case("infinite generator", _forever, held=small.classes, fit=lambda: {"steps_per_epoch": 7}),
-    _case("PyDataset with workers", _py_dataset),
-    _SHUFFLED,
 )

@@ -12,7 +12,8 @@ from keras import layers, ops
 
 from tests.conformance import small
 from tests.conformance.case import THREE, Case, fit_evaluate_predict
-from tests.conformance.cases_losses import Penalty, sequences
+from tests.conformance.cases_losses import Penalty
+from tests.conformance.cases_outputs import sequences
 
 
 def _case(

@@ -56,7 +56,7 @@ def reference() -> Callable[[str, int], Record]:
 
 @pytest.fixture(scope="session", autouse=True)
 def groups(request: pytest.FixtureRequest) -> Iterator[dict[str, Group]]:
-    """A group of processes for each strategy that has one, playing the cases that were asked for."""
+    """A group of processes for each strategy that has one, playing the cases asked for."""
     names: dict[str, list[str]] = {}
     for item in request.session.items:
         asked = getattr(item, "callspec", None)

@@ -75,7 +75,7 @@ class Group:
                     if found is None:
                         return []
                     self._keep(case, found)
-                    if any(_spoils(record) for record in found):
+                    if _spoil(found):
                         return names[number + 1 :]
         return []
 
@@ -106,9 +106,13 @@ class Group:
             self._changed.notify_all()
 
 
-def _spoils(record: Record) -> bool:
+def _spoil(records: Sequence[Record]) -> bool:
     """Whether the processes are of no use after a case: a failed collective aborts all others."""
-    return bool(record.error) and not record.error.startswith("UsageError")
+    errors = [record.error for record in records]
+    fatal = any(
+        word in error for error in errors for word in ("ended:", "ollective", "Unavailable")
+    )
+    return fatal or any(errors) != all(errors)
 
 
 def _told(tasks: Sequence[Running]) -> str:

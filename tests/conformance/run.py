@@ -1,4 +1,4 @@
-"""Plays cases under one strategy: `python -m tests.conformance.run --strategy NAME --out FOLDER`."""
+"""Plays cases under one strategy: `python -m tests.conformance.run --help`."""
 
 from __future__ import annotations
 

@@ -77,14 +77,6 @@ class Order:
         skipped, step = divmod(self.start_step, steps)
         return replace(self, start_epoch=self.start_epoch + skipped, start_step=step)
 
-    def numbers(self, examples: int, epoch: int, step: int) -> np.ndarray:
-        """Return the numbers of the examples in one batch, as int64."""
-        start = step * self.global_batch_size
-        stop = min(start + self.global_batch_size, examples)
-        if not self.shuffle:
-            return np.arange(start, stop)
-        return permutation(examples, self.seed, epoch)[start:stop].astype(np.int64)
-
 
 def batches(source: Source, order: Order, augment: Augment | None = None) -> Any:
     """Return the tf.data dataset of the global batches for training.
@@ -127,44 +119,58 @@ def validation_batches(
 def _numbered(reader: Reader, order: Order, augment: Augment | None) -> Any:
     import tensorflow as tf
 
-    examples, size = reader.examples, order.global_batch_size
-    steps = order.steps(examples)
-    all_full = not reader.may_lose and (order.drop_remainder or steps * size == examples)
-
-    def read(place: Any) -> Any:
-        epoch, step = place // steps, place % steps
-        numbers = tf.numpy_function(
-            lambda *of: order.numbers(examples, *map(int, of)), [epoch, step], tf.int64
-        )
-        numbers.set_shape([size if all_full else None])
+    def read(place: Any, numbers: Any) -> Any:
         batch = reader.batch(numbers)
-        return augment(batch, (epoch, step)) if augment else batch
+        return augment(batch, place) if augment else batch
 
-    dataset = _places(steps, order).map(
+    dataset = _numbers(reader, order).map(
         read, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True
     )
     if reader.may_lose:
         dataset = dataset.filter(_is_not_empty)
     else:
-        dataset = _with_length(dataset, examples, order)
+        dataset = _with_length(dataset, reader.examples, order)
     return dataset.prefetch(tf.data.AUTOTUNE)
 
 
-def _places(steps: int, order: Order) -> Any:
-    """The dataset of the batches to read, each counted from the first one of the first pass."""
+def _numbers(reader: Reader, order: Order) -> Any:
+    """The dataset of the batches to read: the place, and the numbers of the examples."""
     import tensorflow as tf
 
+    examples, size = reader.examples, order.global_batch_size
+    steps = order.steps(examples)
+    all_full = not reader.may_lose and (order.drop_remainder or steps * size == examples)
+    endless = order.goes_on and steps > 0
     first = order.start_epoch * steps + order.start_step
-    if order.goes_on and steps:
-        return tf.data.Dataset.range(first, tf.int64.max)
     next_pass = _counter(order.start_epoch)
 
-    def place(epoch: Any, step: Any) -> tuple[Any, Any]:
-        epoch = tf.cond(epoch < 0, next_pass, lambda: epoch)
-        return epoch, epoch * steps + step
+    def take(state: tuple[Any, Any], count: Any) -> Any:
+        # The numbers of a pass stay from step to step, so that Python is called once a pass.
+        epoch, numbers = state
+        now = count // steps if endless else tf.cond(epoch < 0, next_pass, lambda: epoch)
+        numbers = tf.cond(now == epoch, lambda: numbers, lambda: _in_order(examples, order, now))
+        step = count % steps
+        part = numbers[step * size : (step + 1) * size]
+        return (now, numbers), ((now, step), tf.ensure_shape(part, [size if all_full else None]))
 
-    places = tf.data.Dataset.range(steps).scan(tf.constant(-1, tf.int64), place)
-    return places.filter(lambda each: each >= first) if order.start_step else places
+    counts = tf.data.Dataset.range(first, tf.int64.max) if endless else tf.data.Dataset.range(steps)
+    none = tf.constant(-1, tf.int64), tf.zeros([0], tf.int64)
+    dataset = counts.scan(none, take)
+    if order.start_step and not endless:
+        return dataset.filter(lambda place, _: place[0] * steps + place[1] >= first)
+    return dataset
+
+
+def _in_order(examples: int, order: Order, epoch: Any) -> Any:
+    """The numbers of all examples, in the order of a pass."""
+    import tensorflow as tf
+
+    if not order.shuffle:
+        return tf.range(examples, dtype=tf.int64)
+    numbers = tf.numpy_function(
+        lambda number: permutation(examples, order.seed, int(number)), [epoch], tf.int64
+    )
+    return tf.ensure_shape(numbers, [examples])
 
 
 def _counter(first: int) -> Callable[[], Any]:

@@ -14,37 +14,40 @@ _SUM = (
 )
 
 
-def faults(
-    comparison: Comparison, even: Gradients, last: Gradients, replicas: int, owner: str
-) -> list[Cause]:
-    """Name the causes of what still differs.
+def in_every_batch(gradients: Gradients, replicas: int, owner: str) -> list[Cause]:
+    """Name what is wrong with the gradient of batches that the replicas share evenly.
 
     Args:
-        comparison: Of the training without what differs by design.
-        even: The gradient of batches that the replicas share evenly, for each weight: on one
-            device, and under the strategy.
-        last: That of a batch that they cannot share evenly.
+        gradients: Of each weight, on one device and under the strategy.
         replicas: Replicas in a step.
         owner: What takes the loss.
     """
-    found = list(_of_gradient(even, replicas, owner))
-    if not found and factors_of(last) and not is_one(last):
-        found = [_uneven(owner)]
-    return found or list(_of_logs(comparison, replicas)) or [_unknown()]
-
-
-def _of_gradient(gradients: Gradients, replicas: int, owner: str) -> Iterator[Cause]:
     factors = factors_of(gradients)
     off = {name: f for name, f in factors.items() if not near(f, 1.0)}
     if not off:
-        return
+        return []
     every = len(off) == len(factors)
     whose = "the gradient" if every else f"the gradient of {_listed(list(off))}"
     first = next(iter(off.values()))
     if not all(near(f, first) for f in off.values()):
-        yield _no_multiple(whose, owner)
-        return
-    yield _multiple(whose, first, replicas, owner)
+        return [_no_multiple(whose, owner)]
+    return [_multiple(whose, first, replicas, owner)]
+
+
+def elsewhere(
+    comparison: Comparison, gradients: Gradients, replicas: int, owner: str
+) -> list[Cause]:
+    """Name what is wrong when the gradient of evenly shared batches is right.
+
+    Args:
+        comparison: Of the training without what differs by design.
+        gradients: Those of a batch that the replicas cannot share evenly.
+        replicas: Replicas in a step.
+        owner: What takes the loss.
+    """
+    if not is_one(gradients):
+        return [_uneven(owner)]
+    return list(_of_logs(comparison, replicas)) or [_unknown()]
 
 
 def _multiple(whose: str, factor: float, replicas: int, owner: str) -> Cause:

@@ -31,7 +31,7 @@ def run(settings: Settings, cluster: Cluster) -> int:
     source = load(settings.dataset, settings.data_dir, settings.reading())
     order, augment = settings.order(), settings.augment()
     taken = None
-    if settings.model is not None:  # First, because a strategy is made before anything runs.
+    if settings.model is not None:
         taken = appetite(settings.model, source, order, augment, settings.seconds)
     with source.bad.told() if source.bad is not None else nullcontext():
         datasets = dict(stages(source, order, augment))
