@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from tfdist.verification.compare import ROUNDINGS, beside_rounding, compare
 from tfdist.verification.factors import Gradients
-from tfdist.verification.faults import elsewhere, in_every_batch
+from tfdist.verification.faults import elsewhere, in_every_batch, unknown
 from tfdist.verification.outcome import Outcome
 from tfdist.verification.report import Cause, Comparison
 from tfdist.verification.trial import Mode, Start, Trial
@@ -75,7 +75,7 @@ class Bench:
         replicas, owner = self._trial.strategy.num_replicas_in_sync, self.plain.owner
         found = in_every_batch(self._gradients("even"), replicas, owner)
         if self._trial.tasks.any(bool(found)):
-            return found
+            return found or [unknown()]
         return elsewhere(self.comparison, self._gradients("last"), replicas, owner)
 
     def _compare(self, title: str, other: Outcome) -> Comparison:

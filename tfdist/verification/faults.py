@@ -47,7 +47,7 @@ def elsewhere(
     """
     if not is_one(gradients):
         return [_uneven(owner)]
-    return list(_of_logs(comparison, replicas)) or [_unknown()]
+    return list(_of_logs(comparison, replicas)) or [unknown()]
 
 
 def _multiple(whose: str, factor: float, replicas: int, owner: str) -> Cause:
@@ -107,7 +107,8 @@ def _of_logs(comparison: Comparison, replicas: int) -> Iterator[Cause]:
             yield Cause(False, what, _SUM, factor)
 
 
-def _unknown() -> Cause:
+def unknown() -> Cause:
+    """The cause when the gradient is right and no log explains it."""
     return Cause(
         False,
         "the gradient of a single step agrees with one device, so that the difference comes from "
