@@ -54,17 +54,26 @@ class Dealer:
 
     def _traced_for(self, spec: Any) -> Any:
         """Return the step for batches of any size, as a loop over the iterator would trace it."""
-        if not all(hasattr(leaf, "shape") for leaf in tf.nest.flatten(spec)):
-            return self._function
         if repr(spec) not in self._of_spec:
+            leaves = tf.nest.flatten(spec)
+            present = [i for i, leaf in enumerate(leaves) if hasattr(leaf, "shape")]
+
+            def step(parts: list) -> Any:
+                flat = dict(zip(present, parts, strict=True))
+                whole = [flat.get(i) for i in range(len(leaves))]
+                return self._step.on_worker(tf.nest.pack_sequence_as(spec, whole))
+
+            signature = [[leaves[i] for i in present]]
             self._of_spec[repr(spec)] = tf.function(
-                self._step.on_worker, autograph=False, input_signature=[spec]
+                step, autograph=False, input_signature=signature
             )
         return self._of_spec[repr(spec)]
 
     def _deal(self, function: Any, batch: Any) -> None:
         batch = without_optionals(batch)
-        result = self._coordinator.schedule(function, args=(batch,))
+        parts = [part for part in tf.nest.flatten(batch) if part is not None]
+        given = batch if function is self._function else parts
+        result = self._coordinator.schedule(function, args=(given,))
         self._pending.append((batch, result))
         if len(self._pending) > self._ahead:
             self._count()

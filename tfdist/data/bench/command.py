@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
+from itertools import pairwise
 
 from tfdist.cluster import Cluster
 from tfdist.data import load
 from tfdist.data.bench.appetite import appetite
 from tfdist.data.bench.rate import rates
-from tfdist.data.bench.stages import PLAIN, stages
+from tfdist.data.bench.stages import CACHE, PLAIN, stages
 from tfdist.data.settings import Settings
 from tfdist.errors import EXIT_DONE, UsageError
 from tfdist.run.loading import load_tensorflow
@@ -57,11 +58,21 @@ def report(settings: Settings, found: Mapping[str, float], taken: float | None) 
     if PLAIN in found:
         ratio = f"the pipeline gives {whole / found[PLAIN]:.2f} times as many"
         yield f"  {PLAIN:<18}{found[PLAIN]:>12,.0f}  {ratio}"
-    if taken is not None:
-        yield f"  {settings.model:<18}{taken:>12,.0f}"
-        limit, other = ("data", "model") if whole < taken else ("model", "data")
-        part = min(whole, taken) / max(whole, taken)
-        yield f"the limit is the {limit}: it gives or takes {part:.0%} of what the {other} could"
+    if taken is None:
+        yield f"the pipeline gives {whole:,.0f} examples/s, most of its time goes to {_most(of_stages)!r}"
+        return
+    yield f"  {settings.model:<18}{taken:>12,.0f}"
+    if whole < taken:
+        most = _most(of_stages)
+        yield f"the limit is the data, {whole / taken:.0%} of what the model takes: see {most!r}"
     else:
-        slowest = min(of_stages, key=lambda name: of_stages[name])
-        yield f"the slowest stage is {slowest!r}"
+        yield f"the limit is the model, which takes {taken / whole:.0%} of what the data gives"
+
+
+def _most(stages: Mapping[str, float]) -> str:
+    """The stage that adds the most time to an example, after the cache if there is one."""
+    names = list(stages)
+    names = names[names.index(CACHE) :] if CACHE in names else names
+    seconds = [1 / stages[name] for name in names]
+    added = [seconds[0], *(b - a for a, b in pairwise(seconds))]
+    return max(zip(added, names, strict=True))[1]

@@ -12,6 +12,7 @@ from tfdist.data.reader import Reader
 from tfdist.data.source import Source
 
 _BUFFER_EXAMPLES = 10_000
+CACHE = "keep in a cache"
 PLAIN = "plain tf.data"
 
 
@@ -31,7 +32,7 @@ def stages(source: Source, order: Order, augment: Augment | None) -> Iterator[tu
         yield "read and decode", batches(replace(source, train_reader=unfinished), in_order)
         yield "to numbers", batches(replace(source, train_reader=original), in_order)
         if reader.original is not None:
-            yield "keep in a cache", batches(source, in_order)
+            yield CACHE, batches(source, in_order)
     yield "shuffle", batches(source, order)
     if augment is not None:
         yield "change images", batches(source, order, augment)
