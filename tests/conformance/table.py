@@ -28,9 +28,9 @@ is played with tfdist under each strategy, and compared with plain Keras on one 
 the same global batches in the same order: the variables of model and optimizer, the number of
 steps, every log of every epoch, and what evaluate and predict return.
 
-- **equal**: the largest relative difference is at most {WEIGHTS:.0e} for variables and predictions
-  and {METRICS:.0e} for logs, unless a note says otherwise. The number is that difference, rounded up
-  to a power of ten; 0 is bit for bit.
+- **equal**: the largest relative difference is at most {WEIGHTS:.0e} for variables and
+  predictions and {METRICS:.0e} for logs, unless a note says otherwise. The number is that
+  difference, rounded up to a power of ten; 0 is bit for bit.
 - **by design**: several replicas do not give the numbers of one device; the note says what they
   give instead, and the test holds them to it.
 - **refused**: one sentence says so before anything is computed.

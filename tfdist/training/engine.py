@@ -41,7 +41,6 @@ class Engine:
     def ready(self, spec: Any) -> None:
         """Build what is not built for such batches; put every variable in its place."""
         model = self.model
-        internals.make_global_seed()
         if self._compiled is not model._loss_tracker:
             self._compiled = model._loss_tracker
             self._loops.clear()

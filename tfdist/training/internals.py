@@ -160,10 +160,15 @@ def global_seed_state() -> keras.Variable | None:
     return None if generator is None else generator.state
 
 
-def make_global_seed() -> None:
-    """Make the seed generator that unseeded random operations share, for the process."""
+def global_seed() -> Any:
+    """Return the seed generator that unseeded random operations of this thread share."""
     with outside_strategy():
-        seed_generator.global_seed_generator()
+        return seed_generator.global_seed_generator()
+
+
+def use_global_seed(generator: Any) -> None:
+    """Let this thread share a seed generator: Keras keeps one for each thread."""
+    global_state.set_global_attribute(seed_generator.GLOBAL_SEED_GENERATOR, generator)
 
 
 def raw(variable: keras.Variable) -> tf.Variable:

@@ -6,6 +6,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from tfdist.errors import UsageError
 from tfdist.training.capture import Capture
 from tfdist.training.parts import part
 from tfdist.training.share import computing
@@ -20,7 +21,17 @@ def rehearse(model: keras.Model, strategy: tf.distribute.Strategy, spec: Any) ->
         model: A model whose train_step is its own.
         strategy: The strategy that will run the step.
         spec: The structure of a batch, None where a part is absent.
+
+    Raises:
+        UsageError: a layer has no weights yet, and would make them inside a replica.
     """
+    for layer in model._flatten_layers(include_self=False):
+        if not layer.built:
+            raise UsageError(
+                f"The train_step of {type(model).__name__} would build {layer.name!r} in its first "
+                "step, which no replica can; build it before fit, by an Input layer or by calling "
+                "it on a batch under the strategy's scope."
+            )
     found: list = []
 
     def replica(batch: Any) -> None:

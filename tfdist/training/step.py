@@ -44,6 +44,7 @@ class Step:
         self.jit = bool(model.jit_compile) and not model.run_eagerly
         self.state = State()
         self.logs = OwnLogs(model)
+        self._seed = internals.global_seed()
 
     def __call__(self, batch: Any) -> None:
         """Compute one global batch; writes weights, metrics and other state."""
@@ -104,6 +105,7 @@ class Step:
         return compiled(mine, read, share.rows, share.count, share.total)
 
     def _part(self, mine: Any, share: Share, read: Sequence = ()) -> dict[str, Any]:
+        internals.use_global_seed(self._seed)
         counters = counters_of(self.model) if self.remote or share.replicas > 1 else set()
         with computing(share), Capture(share, counters, read) as capture:
             values, logs = self.replica(mine, share, capture)

@@ -160,7 +160,7 @@ class Trial:
 
 def _seed_what_has_no_seed(seed: int) -> list[keras.Variable]:
     """Let random numbers of Keras that are drawn without a seed be the same in each training."""
-    internals.make_global_seed()
+    internals.global_seed()
     states = shared_seeds()
     for state in states:
         state.assign([seed, 0])
