@@ -80,7 +80,7 @@ def test_the_licence_is_whole():
 
 
 def test_the_example_of_the_readme_trains():
-    (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    example = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[0]
     done = run_alone(BEFORE_README + example + AFTER_README)
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "8 True"), done
 

@@ -45,5 +45,6 @@ def test_an_optimizer_of_the_models_own_updates_once_with_the_global_mean():
 
 
 def test_a_layer_without_weights_is_named():
-    with pytest.raises(UsageError, match=r"would build 'sequential.*' in its first step.*Input layer"):
+    expected = r"would build 'sequential.*' in its first step.*Input layer"
+    with pytest.raises(UsageError, match=expected):
         fit(keras.layers.Dense(1))

@@ -83,7 +83,11 @@ def test_workers_with_different_data():
 def test_data_that_changes_each_time_it_is_read():
     import tensorflow as tf
 
-    noisy = tf.data.Dataset.range(30).map(lambda n: (tf.random.uniform([]), n))
+    drawn = itertools.count()
+    noisy = tf.data.Dataset.from_generator(
+        lambda: ((next(drawn), n) for n in range(30)),
+        output_signature=(tf.TensorSpec([], tf.int64), tf.TensorSpec([], tf.int64)),
+    )
     found = audit(lambda: Source("noisy", noisy, train_examples=30), Order(global_batch_size=10))
     assert (found.foreign, found.never) == (30, 30)
     assert "gives other examples each time it is read" in found.faults[0]
