@@ -41,6 +41,7 @@ class Engine:
     def ready(self, spec: Any) -> None:
         """Build what is not built for such batches; put every variable in its place."""
         model = self.model
+        internals.global_seed()  # made here, so that it is among what a checkpoint keeps
         if self._compiled is not model._loss_tracker:
             self._compiled = model._loss_tracker
             self._loops.clear()

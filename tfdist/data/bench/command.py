@@ -59,7 +59,8 @@ def report(settings: Settings, found: Mapping[str, float], taken: float | None) 
         ratio = f"the pipeline gives {whole / found[PLAIN]:.2f} times as many"
         yield f"  {PLAIN:<18}{found[PLAIN]:>12,.0f}  {ratio}"
     if taken is None:
-        yield f"the pipeline gives {whole:,.0f} examples/s, most of its time goes to {_most(of_stages)!r}"
+        most = f"most of its time goes to {_most(of_stages)!r}"
+        yield f"the pipeline gives {whole:,.0f} examples/s, and {most}"
         return
     yield f"  {settings.model:<18}{taken:>12,.0f}"
     if whole < taken:
