@@ -88,5 +88,5 @@ def test_workers_give_examples_of_one_kind():
         spec[0],
     ]
     for other in others:
-        with pytest.raises(UsageError, match="to worker 0 and of .* to worker 1: give all workers"):
+        with pytest.raises(UsageError, match=r"to worker 0 and of .* to worker 1: give all"):
             data.check(spec, other, 1)

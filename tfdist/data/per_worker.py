@@ -100,8 +100,8 @@ class PerWorker:
             fits = False
         if not fits:
             raise UsageError(
-                f"{self.name} gives batches of {spec} to worker 0 and of {other} to worker {worker}:"
-                " give all workers examples of one kind"
+                f"{self.name} gives batches of {spec} to worker 0 and of {other} to worker "
+                f"{worker}: give all workers examples of one kind"
             )
 
 
@@ -117,8 +117,9 @@ def per_worker(function: Callable[[WorkerContext], tf.data.Dataset]) -> PerWorke
     """
     if not callable(function):
         raise UsageError(
-            f"tfdist.per_worker was given {type(function).__name__}, but a function of one argument "
-            "is expected: give one that takes a context with worker, workers, epoch and seed"
+            f"tfdist.per_worker was given {type(function).__name__}, but a function of one "
+            "argument is expected: give one that takes a context with worker, workers, epoch and "
+            "seed"
         )
     try:
         inspect.signature(function).bind(None)
