@@ -12,6 +12,8 @@ from tfdist.run.door import answer
 # Word: the module whose main() it is, and what it does.
 _DOORS = {
     "train": ("tfdist.train", "train a model on one device or on a cluster"),
+    "verify": ("tfdist.verify", "compare a strategy with one device on your own model"),
+    "data": ("tfdist.data.__main__", "audit a dataset, or measure its pipeline"),
     "launch": ("tfdist.launch.__main__", "start all tasks of a cluster and watch them"),
     "demo": ("tfdist.demo", "train the digits under every strategy and compare"),
     "cluster": ("tfdist.cluster.__main__", "print the cluster that this process is in"),
