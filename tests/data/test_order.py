@@ -10,8 +10,8 @@ from tfdist.data.order import Order, batches, validation_batches
 from tfdist.data.split import rows
 from tfdist.errors import UsageError
 
-SIZES = [0, 1, 7, 97]
-BATCHES = [1, 5, 13, 100]
+SIZES = [0, 1, 7, 31]
+BATCHES = [1, 5, 100]
 both = pytest.mark.parametrize("source", [by_number, stream])
 
 
@@ -28,7 +28,7 @@ def test_every_example_once_in_a_pass_on_any_number_of_workers(source, size, shu
     for batch in BATCHES:
         for drop in (False, True):
             order = {"global_batch_size": batch, "shuffle": shuffle, "drop_remainder": drop}
-            found = passes(source(size), 2, **order)
+            found = passes(source(size), 1 + shuffle, **order)
             kept = size // batch * batch if drop else size
             for one in found:
                 assert [len(each) for each in one[:-1]] == [batch] * (len(one) - 1)
@@ -120,7 +120,7 @@ def test_examples_with_numbers_are_shuffled_as_a_whole():
 
 
 def test_a_stream_is_shuffled_through_a_buffer_that_fits_in_memory(monkeypatch):
-    monkeypatch.setattr("tfdist.data.order._BUFFER_BYTES", 12 * 20)  # Examples of 12 bytes.
+    monkeypatch.setattr("tfdist.data.streamed._BUFFER_BYTES", 12 * 20)  # Examples of 12 bytes.
     (found,) = passes(stream(1000), 1, global_batch_size=10)
     assert max(found[0]) < 30
     assert found[0] != sorted(found[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import psutil
 
+from tfdist.data.copies import Allocate, Copies
 from tfdist.data.lock import held
 from tfdist.data.reader import Reader
 from tfdist.data.source import Source
@@ -19,8 +20,6 @@ from tfdist.errors import UsageError
 
 _SMALL_BYTES = 2**28  # What "auto" keeps in memory.
 _WAIT_SECONDS = 600.0
-
-Allocate = Callable[[str, tuple[int, ...], Any], np.ndarray]  # From a name, a shape and a dtype.
 
 
 def cached(reader: Reader, where: str) -> Reader:
@@ -52,7 +51,7 @@ def cached(reader: Reader, where: str) -> Reader:
         return reader
     allocate = _in_memory if where in ("auto", "memory") else _in_folder(where, reader, specs)
     _refuse_too_large(total_bytes, where)
-    return replace(reader, read=_Copies(reader, specs, allocate).read, original=reader)
+    return replace(reader, read=Copies(reader, specs, allocate).read, original=reader)
 
 
 def cached_stream(source: Source, where: str) -> Source:
@@ -95,48 +94,6 @@ def _refuse_too_large(total_bytes: int, where: str) -> None:
             f"{psutil.virtual_memory().available / 2**30:.1f} GiB are free: give a folder on a "
             "local disk, --cache=FOLDER, or --cache=none"
         )
-
-
-class _Copies:
-    """The copies of examples, and which of them are there."""
-
-    def __init__(self, reader: Reader, specs: Sequence[Any], allocate: Allocate) -> None:
-        self._reader = reader
-        self._specs = specs
-        self._parts = [
-            allocate(str(place), (reader.examples, *spec.shape), spec.dtype.as_numpy_dtype)
-            for place, spec in enumerate(specs)
-        ]
-        self._there = allocate("there", (reader.examples,), np.bool_)
-
-    def read(self, numbers: Any) -> Any:
-        """As `Reader.read`."""
-        import tensorflow as tf
-
-        dtypes = [spec.dtype for spec in self._specs]
-        found, *copies = tf.numpy_function(self._take, [numbers], [tf.bool, *dtypes])
-
-        def first_time() -> list[Any]:
-            parts = tf.nest.flatten(self._reader.read(numbers))
-            with tf.control_dependencies([tf.numpy_function(self._keep, [numbers, *parts], [])]):
-                return [tf.identity(part) for part in parts]
-
-        parts = tf.cond(found, lambda: copies, first_time)
-        for part, spec in zip(parts, self._specs, strict=True):
-            part.set_shape([None, *spec.shape])
-        return tf.nest.pack_sequence_as(self._reader.stored_spec, parts)
-
-    def _take(self, numbers: np.ndarray) -> list[np.ndarray]:
-        found = self._there[numbers].all()
-        taken = numbers if found else numbers[:0]
-        return [np.asarray(found), *(np.asarray(part[taken]) for part in self._parts)]
-
-    def _keep(self, numbers: np.ndarray, *parts: np.ndarray) -> None:
-        if len(parts[0]) < len(numbers):
-            return  # One was left out, and nothing says which.
-        for copies, part in zip(self._parts, parts, strict=True):
-            copies[numbers] = part
-        self._there[numbers] = True
 
 
 def _in_memory(name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:

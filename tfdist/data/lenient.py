@@ -27,12 +27,14 @@ def lenient(
     """
     import tensorflow as tf
 
+    traced = tf.function(parse, autograph=False)  # Once, however many datasets are made of it.
+
     def report(numbers: Any, found: Any) -> None:
         for number in sorted(set(numbers.tolist()) - set(found.tolist())):
             bad.add(where(number), _reason(fetch, parse, number))
 
     def read(numbers: Any) -> Any:
-        ways = list(_ways(fetch(numbers), numbers, parse, parse_all))
+        ways = list(_ways(fetch(numbers), numbers, traced, parse_all))
         first = ways[0]
         for way in ways[1:]:
             first = first.concatenate(way)

@@ -44,7 +44,7 @@ class Reader:
         """The tf.TypeSpecs of a batch as it is stored."""
         import tensorflow as tf
 
-        return tf.data.Dataset.range(1).batch(1).map(self.read).element_spec
+        return tf.data.Dataset.range(1).batch(1).map(as_written(self.read)).element_spec
 
     def batch(self, numbers: Any) -> Any:
         """Return the batch of the examples with these numbers, in a graph."""
@@ -73,3 +73,10 @@ class Reader:
         if self.may_lose:
             return examples
         return examples.apply(tf.data.experimental.assert_cardinality(self.examples))
+
+
+def as_written(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function for graphs that TensorFlow does not rewrite, which takes it long."""
+    import tensorflow as tf
+
+    return tf.autograph.experimental.do_not_convert(function)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from tfdist.data.augment import Augment
 from tfdist.data.order import Order, batches
-from tfdist.data.reader import Reader
 from tfdist.data.source import Source
 
 _BUFFER_EXAMPLES = 10_000
@@ -43,13 +42,9 @@ def stages(source: Source, order: Order, augment: Augment | None) -> Iterator[tu
 def _plain(source: Source, order: Order, augment: Augment | None) -> Any:
     import tensorflow as tf
 
-    reader, auto = source.train_reader, tf.data.AUTOTUNE
-    buffer = min(_BUFFER_EXAMPLES, source.train_examples or _BUFFER_EXAMPLES)
-    if reader is None:
-        dataset = source.train.shuffle(buffer).repeat().batch(order.global_batch_size)
-    else:
-        dataset = _decoded(reader, buffer).repeat().batch(order.global_batch_size)
-        dataset = dataset.map(lambda *batch: reader.finish(batch), auto)
+    auto = tf.data.AUTOTUNE
+    dataset, finish = _examples(source)
+    dataset = dataset.repeat().batch(order.global_batch_size).map(finish, auto)
     if augment is not None:
         places = tf.data.Dataset.counter()
         dataset = tf.data.Dataset.zip(dataset, places).map(
@@ -58,11 +53,17 @@ def _plain(source: Source, order: Order, augment: Augment | None) -> Any:
     return dataset.prefetch(auto)
 
 
-def _decoded(reader: Reader, buffer: int) -> Any:
+def _examples(source: Source) -> tuple[Any, Callable[..., Any]]:
+    """Single examples in a shuffled order, and the function that finishes a batch of them."""
     import tensorflow as tf
 
-    assert reader.plain is not None
+    reader = source.train_reader
+    buffer = min(_BUFFER_EXAMPLES, source.train_examples or _BUFFER_EXAMPLES)
+    if reader is None or reader.plain is None:
+        return source.train.shuffle(buffer), lambda *batch: batch
     items, parse = reader.plain()
-    if reader.original is not None:
-        return items.map(parse, tf.data.AUTOTUNE).cache().shuffle(buffer)
-    return items.shuffle(buffer).map(parse, tf.data.AUTOTUNE)
+    if reader.original is None:
+        examples = items.shuffle(buffer).map(parse, tf.data.AUTOTUNE)
+    else:
+        examples = items.map(parse, tf.data.AUTOTUNE).cache().shuffle(buffer)
+    return examples, lambda *batch: reader.finish(batch)

@@ -1,0 +1,31 @@
+"""Which pass over the data is it, and how long is it?"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from tfdist.data.order import Order
+
+
+def counter(first: int) -> Callable[[], Any]:
+    """Return a function, for graphs, that gives the next number each time it runs."""
+    import tensorflow as tf
+
+    count = itertools.count(first)
+    return lambda: tf.ensure_shape(
+        tf.numpy_function(lambda: np.int64(next(count)), [], tf.int64), []
+    )
+
+
+def with_length(dataset: Any, examples: int | None, order: Order) -> Any:
+    """Return the dataset of a pass with the number of its batches, where that is known."""
+    import tensorflow as tf
+
+    if examples is None or order.goes_on or order.start_step:
+        return dataset
+    return dataset.apply(tf.data.experimental.assert_cardinality(order.steps(examples)))
