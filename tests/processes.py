@@ -131,7 +131,8 @@ def hold_ports(count: int) -> Iterator[list[int]]:
     _LOCKS.mkdir(exist_ok=True)
     with contextlib.ExitStack() as locks:
         ports: list[int] = []
-        for port in random.sample(_PORTS, len(_PORTS)):
+        # Not the process' own random state: a test in another thread may just have seeded it.
+        for port in random.SystemRandom().sample(_PORTS, len(_PORTS)):
             if len(ports) == count:
                 break
             if _lock(port, locks):

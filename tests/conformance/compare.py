@@ -53,9 +53,10 @@ def compare(reference: Record, record: Record, iterations: int | None = None) ->
         unlike.append(f"optimizer.iterations is {record.iterations}, not {counts}")
     if record.spread:
         unlike.append(f"the copies of a variable differ by {record.spread:.1e}")
-    _pairs("variables", *_numbered(reference.variables, record.variables), weights, unlike)
-    outputs = [dict(enumerate(r.predictions)) for r in (reference, record)]
-    _pairs("predictions", *outputs, weights, unlike)
+    expected, found = _numbered(reference.variables, record.variables)
+    _pairs("variables", expected, found, weights, unlike)
+    outputs, others = dict(enumerate(reference.predictions)), dict(enumerate(record.predictions))
+    _pairs("predictions", outputs, others, weights, unlike)
     _pairs("logs", reference.logs, record.logs, metrics, unlike)
     _pairs("seen", reference.seen, record.seen, metrics, unlike)
     (w, w_at), (m, m_at) = max(weights, key=_first), max(metrics, key=_first)

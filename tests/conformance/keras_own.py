@@ -5,6 +5,7 @@ It takes long, because Keras' fit may crash and hang; what it gave is kept in ke
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import sys
@@ -13,7 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.conformance.case import Case
+from tests.conformance.cases import ALL_CASES
+from tests.conformance.groups import Group
 from tests.conformance.judge import Row, judge
+from tests.conformance.run import play_reference
 
 _FILE = Path(__file__).with_suffix(".json")
 _CASE_SECONDS = 60.0
@@ -27,23 +31,24 @@ def read() -> Own:
     return json.loads(_FILE.read_text()) if _FILE.exists() else {}
 
 
-def measure(strategies: Sequence[str]) -> None:
+def measure(strategies: Sequence[str], only_missing: bool) -> None:
     """Let Keras' own fit play every case, and keep what it gave."""
-    from tests.conformance.cases import ALL_CASES
-    from tests.conformance.groups import Group
-    from tests.conformance.run import play_reference
-
-    own = read()
     for strategy in strategies:
-        cases = [case for case in ALL_CASES if strategy in case.strategies]
+        known = [name for name, rows in read().items() if only_missing and strategy in rows]
+        cases = [c for c in ALL_CASES if strategy in c.strategies and c.name not in known]
         group = Group(strategy, [c.name for c in cases], keras=True, case_seconds=_CASE_SECONDS)
         for case in cases:
             records = group.records(case.name, 600)
             row = judge(_plainly(case), strategy, play_reference(case, 1), records)
-            own.setdefault(case.name, {})[strategy] = _short(row)
+            _keep(case.name, strategy, _short(row))
             sys.stderr.write(f"{strategy}: {case.name}: {row.verdict} {row.wrong}\n")
         group.close()
-        _FILE.write_text(json.dumps(own, indent=1, sort_keys=True) + "\n")
+
+
+def _keep(case: str, strategy: str, row: dict) -> None:
+    own = read()
+    own.setdefault(case, {})[strategy] = row
+    _FILE.write_text(json.dumps(own, indent=1, sort_keys=True) + "\n")
 
 
 def _plainly(case: Case) -> Case:
@@ -62,4 +67,8 @@ def _short(row: Row) -> dict:
 
 
 if __name__ == "__main__":
-    measure(sys.argv[1:] or _STRATEGIES)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("strategies", nargs="*", default=_STRATEGIES)
+    parser.add_argument("--missing", action="store_true", help="Only cases not measured yet.")
+    asked = parser.parse_args()
+    measure(asked.strategies, asked.missing)

@@ -36,7 +36,8 @@ steps, every log of every epoch, and what evaluate and predict return.
 - **refused**: one sentence says so before anything is computed.
 
 Mirrored and central storage have two replicas on one machine ("3": three), multi-worker two
-processes, parameter server one worker ("2": two). *Keras* is what Keras' own `fit` gives there.
+processes, parameter server one worker ("2": two). *Keras* is what Keras' own `fit` gives there;
+nearly all cases end their epochs with an uneven batch, and that alone makes it differ.
 """
 
 Rows = dict[tuple[str, str], Row]
