@@ -6,7 +6,9 @@ import platform
 from collections.abc import Mapping
 
 import tfdist
-from tfdist.cluster import Channel, meet
+from tfdist.cluster import Channel, Cluster, meet
+from tfdist.cluster.proxies import swallowed
+from tfdist.cluster.variables import environment
 from tfdist.errors import UsageError
 from tfdist.factory.ending import Ending
 from tfdist.factory.hardware import apply
@@ -21,11 +23,12 @@ def join(planned: Plan, seed: int | None, transport: str, wait_seconds: float) -
     """Meet the other tasks; a task that only serves does so here, and ends its process.
 
     Raises:
-        UsageError: TensorFlow already ran, this process already is a task of another job, or the
-            tasks differ in what they must agree on.
+        UsageError: TensorFlow already ran, this process already is a task of another job, a proxy
+            would take the traffic, or the tasks differ in what they must agree on.
         StartAgainError: another task did not come within `wait_seconds`.
     """
     global _ending
+    _check_proxies(planned.cluster)
     _check_that_it_can(planned.choice.name)
     apply(planned.request)
     channel = meet(planned.cluster, _facts(planned, seed, transport), wait_seconds)
@@ -56,6 +59,11 @@ def _check_that_it_can(name: str) -> None:
         )
     if tensorflow_has_run():
         raise too_early(f"{name} can no longer be set up")
+
+
+def _check_proxies(cluster: Cluster) -> None:
+    if found := swallowed(cluster, environment()):
+        raise UsageError(f"{found[0]}: {found[1]}.")
 
 
 def _facts(planned: Plan, seed: int | None, transport: str) -> Mapping[str, object]:
