@@ -71,6 +71,10 @@ CASES = (
     _plain("clipvalue", optimizers.SGD, 0.5, clipvalue=0.02),
     _case("gradient accumulation, last group not full", _accumulating),
     _case("gradient accumulation with clipnorm", lambda: _accumulating(clipnorm=0.05)),
+    _case(
+        "gradient accumulation with global_clipnorm", lambda: _accumulating(global_clipnorm=0.05)
+    ),
+    _case("gradient accumulation with clipvalue", lambda: _accumulating(clipvalue=0.02)),
     _case("gradient accumulation with EMA", lambda: _accumulating(use_ema=True, ema_momentum=0.9)),
     _case(
         "gradient accumulation with EMA overwriting",

@@ -72,6 +72,7 @@ def _clipped() -> keras.Optimizer:
 
 CASES = (
     _case("float32", "float32", Limits()),
+    _case("bfloat16", "bfloat16", _BFLOAT16),
     _case("mixed_bfloat16", "mixed_bfloat16", _BFLOAT16),
     _case("mixed_float16 with loss scaling", "mixed_float16", _FLOAT16),
     _case("mixed_float16, clipped", "mixed_float16", _FLOAT16, optimizer=_clipped),

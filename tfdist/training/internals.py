@@ -15,6 +15,7 @@ import tensorflow as tf
 from keras.src.backend import compute_output_spec
 from keras.src.backend.common import global_state
 from keras.src.backend.tensorflow import nn as keras_nn
+from keras.src.backend.tensorflow import random as keras_random
 from keras.src.backend.tensorflow import trainer as keras_trainer
 from keras.src.losses import loss as keras_loss
 from keras.src.metrics import reduction_metrics
@@ -62,6 +63,18 @@ _RELIED_ON: tuple[tuple[Any, str, tuple[str, ...]], ...] = (
     (distribute_lib, "_push_per_thread_mode", ("context",)),
     (distribute_lib, "_pop_per_thread_mode", ()),
     (distribute_lib, "_get_default_replica_mode", ()),
+    (keras_random, "normal", ("shape", "mean", "stddev", "dtype", "seed")),
+    (keras_random, "truncated_normal", ("shape", "mean", "stddev", "dtype", "seed")),
+    (keras_random, "uniform", ("shape", "minval", "maxval", "dtype", "seed")),
+    (keras_random, "randint", ("shape", "minval", "maxval", "dtype", "seed")),
+    (keras_random, "dropout", ("inputs", "rate", "noise_shape", "seed")),
+    (keras_random, "categorical", ("logits", "num_samples", "dtype", "seed")),
+    (keras_random, "shuffle", ("x", "axis", "seed")),
+    (keras_random, "gamma", ("shape", "alpha", "dtype", "seed")),
+    (keras_random, "binomial", ("shape", "counts", "probabilities", "dtype", "seed")),
+    (keras_random, "beta", ("shape", "alpha", "beta", "dtype", "seed")),
+    (global_state, "get_global_attribute", ("name",)),
+    (global_state, "set_global_attribute", ("name", "value")),
 )
 
 unpack = data_adapter_utils.unpack_x_y_sample_weight

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import tensorflow as tf
-from keras.src.backend.tensorflow import random
 
 from tfdist.training import internals
+from tfdist.training.internals import keras_random as random
 
 _active = False  # for the process: replicas compute in threads of their own
 
