@@ -14,8 +14,14 @@ strategy = tfdist.strategy()
 import keras, numpy as np, tensorflow as tf
 from tfdist.factory import current
 context = current()
+with strategy.scope():
+    started = {
+        name: tf.Variable(tf.cast(context.cluster.rank + 3, name)) for name in
+        ("bfloat16", "int8", "int16", "uint8", "uint16", "uint32", "int64", "float16", "bool")
+    }
 rank = tf.constant(context.cluster.rank + 1.0)
 print(json.dumps({
+    "started": {k: [v.dtype.name, float(tf.cast(v, "float32"))] for k, v in started.items()},
     "kind": type(strategy).__name__,
     "name": context.choice.name,
     "sum": float(strategy.reduce("SUM", strategy.run(lambda: rank), axis=None)),
@@ -50,6 +56,13 @@ def test_what_was_built(printed):
         assert (worker["kind"], worker["name"]) == ("CollectiveAllReduceStrategy", "multi_worker")
         assert worker["replicas"] == [2, 2, 2]
         assert worker["devices"] == [f"/job:worker/replica:0/task:{rank}/device:CPU:0"]
+
+
+def test_variables_of_every_type_start_with_the_values_of_the_chief(printed):
+    for worker in printed:
+        assert len(worker["started"]) == 9
+        for kind, found in worker["started"].items():
+            assert found == [kind, 1.0 if kind == "bool" else 3.0]
 
 
 def test_the_channel_stays_open(printed):

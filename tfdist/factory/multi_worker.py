@@ -41,6 +41,8 @@ def build(
     """
     import tensorflow as tf
 
+    from tfdist.factory.initial import send_every_type
+
     # With MPI there is little left for TensorFlow to carry: outputs, and values at the start.
     own = "AUTO" if transport == "mpi" else transport.upper()
     implementation = tf.distribute.experimental.CommunicationImplementation(own)
@@ -50,6 +52,7 @@ def build(
             implementation=implementation
         ),
     )
+    send_every_type(strategy)
     if transport == "mpi":
         mpi.enter(cluster, channel, strategy)
     return strategy

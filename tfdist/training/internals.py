@@ -27,6 +27,7 @@ from keras.src.trainers.compile_utils import CompileMetrics as CompileMetrics
 from keras.src.trainers.data_adapters import array_slicing, data_adapter_utils
 from keras.src.utils.python_utils import pythonify_logs as pythonify_logs
 from tensorflow.python.distribute import distribute_lib
+from tensorflow.python.distribute.collective_all_reduce_strategy import CollectiveAllReduceExtended
 from tensorflow.python.framework import ops
 
 from tfdist.errors import UsageError
@@ -63,6 +64,11 @@ _RELIED_ON: tuple[tuple[Any, str, tuple[str, ...]], ...] = (
     (distribute_lib, "_push_per_thread_mode", ("context",)),
     (distribute_lib, "_pop_per_thread_mode", ()),
     (distribute_lib, "_get_default_replica_mode", ()),
+    (
+        CollectiveAllReduceExtended,
+        "_get_variable_creator_initial_value",
+        ("replica_id", "device", "primary_var"),
+    ),
     (keras_random, "normal", ("shape", "mean", "stddev", "dtype", "seed")),
     (keras_random, "truncated_normal", ("shape", "mean", "stddev", "dtype", "seed")),
     (keras_random, "uniform", ("shape", "minval", "maxval", "dtype", "seed")),
