@@ -8,7 +8,9 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
+import tensorflow as tf
 
 from tests.processes import run_alone, run_tasks, start_tasks
 
@@ -227,3 +229,27 @@ def test_the_screen_stays_clean(data_dir):
         *("tfdist", "cluster", "strategy", "replicas", "batch", "model", "optimizer", "seed"),
         *("settings", '{"strategy":'),
     ]
+
+
+def test_a_folder_of_images_is_read_as_the_flags_say(tmp_path):
+    folder = tmp_path / "my pictures"
+    for name in ("cat", "dog"):
+        (folder / name).mkdir(parents=True)
+        for number in range(6):
+            pixels = np.full((9, 12, 3), 40 * number, np.uint8)
+            (folder / name / f"{number}.png").write_bytes(tf.io.encode_png(pixels).numpy())
+    (folder / "cat" / "broken.png").write_bytes(b"no image")
+    words = [
+        *(f"--dataset=folder:{folder}", "--image_size=24", "--channels=1", "--resize=16"),
+        *("--flip", "--crop=0.8", "--validation_fraction=0", "--drop_remainder"),
+        *("--global_batch_size=4", "--max_bad_examples=1", "--model=cnn"),
+    ]
+    done = answer(*DOOR, *words, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "13 examples, 1 left out an epoch" in done.stdout
+    assert "loss: " in done.stdout
+    assert f"left out {folder}/cat/broken.png" in done.stderr
+    assert json.loads(done.stdout.splitlines()[-1])["steps"] == 3
+    refused = answer(*DOOR, *words, "--max_bad_examples=0", folder=tmp_path)
+    assert refused.returncode == 2
+    assert refused.stderr.startswith(f"{folder}/cat/broken.png (")

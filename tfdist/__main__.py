@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 import tfdist
-from tfdist.data import names
+from tfdist import names
 from tfdist.errors import EXIT_DONE, UsageError
 from tfdist.run.door import answer
 

@@ -5,9 +5,8 @@ import json
 import math
 
 import numpy as np
-import pytest
 
-from tfdist.run.record import _plain, as_line, digest, examples_in, norm
+from tfdist.run.record import _plain, as_line, digest, norm
 
 WEIGHTS = [np.array([[3.0, 0.0]], np.float32), np.array([4.0], np.float32)]
 
@@ -22,21 +21,6 @@ def test_norm_is_that_of_all_weights_together():
     assert norm(WEIGHTS) == 5.0
     assert norm([np.array([np.nan])]) is None
     assert norm([np.array([300.0] * 4, np.float16)]) == 600.0  # beyond what float16 can square
-
-
-@pytest.mark.parametrize(
-    ("steps", "examples", "batch", "expected"),
-    [
-        (45, 1437, 32, 1437),
-        (90, 1437, 32, 2874),
-        (3, 1437, 32, 96),
-        (46, 1437, 32, 1469),
-        (5, 10, 64, 50),
-        (7, None, 32, None),
-    ],
-)
-def test_examples_are_counted_over_passes(steps, examples, batch, expected):
-    assert examples_in(steps, examples, batch) == expected
 
 
 def test_a_line_is_json_without_nan():

@@ -26,7 +26,7 @@ def test_help_loads_no_tensorflow_and_has_the_flags_of_train():
     code = "import sys, tfdist.verify as v; v.main(['--help']); print('tensorflow' in sys.modules)"
     done = run_alone(code)
     assert done.stdout.endswith("\nFalse\n"), done
-    assert all(f"--{name}" in done.stdout for name in Settings.__annotations__)
+    assert all(f"--{name}" in done.stdout for name in Settings.__dataclass_fields__)
     assert "--steps=N" in done.stdout
 
 

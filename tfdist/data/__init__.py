@@ -1,8 +1,7 @@
 """What a model is trained on: datasets by name, and who reads which rows of a batch."""
 
-from tfdist import names  # Known by this name here before it moved.
 from tfdist.data.loading import load
 from tfdist.data.reading import Reading
 from tfdist.data.source import Source
 
-__all__ = ["Reading", "Source", "load", "names"]
+__all__ = ["Reading", "Source", "load"]

@@ -15,6 +15,20 @@ class Ledger:
     steps_per_epoch: int | None
     examples: int | None  # Examples in the dataset.
     dropped: int | None  # Examples of the dataset that an epoch leaves out.
+    drop_remainder: bool = False  # Whether a last batch that is not full is left out.
+
+    @property
+    def steps_per_pass(self) -> int | None:
+        """Steps in which the data is read once."""
+        return _steps(self.examples, self.global_batch, self.drop_remainder)
+
+    def examples_in(self, steps: int) -> int | None:
+        """Examples in so many steps over data that begins again after its last batch."""
+        if self.examples is None or self.steps_per_pass is None:
+            return None
+        passes, rest = divmod(steps, self.steps_per_pass)
+        of_pass = min(self.examples, self.steps_per_pass * self.global_batch)
+        return passes * of_pass + min(rest * self.global_batch, of_pass)
 
 
 def ledger(
@@ -22,35 +36,48 @@ def ledger(
     global_batch_size: int,
     replicas: int,
     steps_per_epoch: int | None = None,
+    drop_remainder: bool = False,
 ) -> Ledger:
     """Account for one epoch over `examples` in steps of `global_batch_size` on `replicas`.
 
-    No example is dropped unless `steps_per_epoch` stops an epoch early; with `steps_per_epoch`
-    beyond the data an epoch starts the data again.
+    No example is dropped unless `steps_per_epoch` stops an epoch early or `drop_remainder` says so;
+    with `steps_per_epoch` beyond the data an epoch starts the data again.
 
     Args:
         examples: number of examples in the dataset, None when it is not known.
         global_batch_size: examples in one step over all replicas.
         replicas: number of replicas in all tasks.
         steps_per_epoch: steps in one epoch, None to read the whole dataset.
+        drop_remainder: leave out a last batch that is not full.
 
     Raises:
-        UsageError: a number is below one.
+        UsageError: a number is below one, or all examples would be dropped.
     """
     _refuse_below_one("--global_batch_size", global_batch_size)
     _refuse_below_one("the number of replicas", replicas)
     _refuse_below_one("--steps_per_epoch", steps_per_epoch)
     _refuse_below_one("the number of examples in the dataset", examples)
-    steps = steps_per_epoch
-    if steps is None and examples is not None:
-        steps = -(-examples // global_batch_size)
+    of_pass = _steps(examples, global_batch_size, drop_remainder)
+    if of_pass == 0:
+        raise UsageError(
+            f"--drop_remainder leaves nothing of {examples} examples in batches of "
+            f"{global_batch_size}: leave it out, or give smaller batches"
+        )
+    steps = of_pass if steps_per_epoch is None else steps_per_epoch
     return Ledger(
         global_batch=global_batch_size,
         per_replica=_per_replica(min(global_batch_size, examples or global_batch_size), replicas),
         steps_per_epoch=steps,
         examples=examples,
-        dropped=_dropped(examples, global_batch_size, steps_per_epoch),
+        dropped=_dropped(examples, global_batch_size, steps_per_epoch, drop_remainder),
+        drop_remainder=drop_remainder,
     )
+
+
+def _steps(examples: int | None, batch: int, drop_remainder: bool) -> int | None:
+    if examples is None:
+        return None
+    return examples // batch if drop_remainder else -(-examples // batch)
 
 
 def _refuse_below_one(what: str, value: int | None) -> None:
@@ -63,7 +90,10 @@ def _per_replica(batch: int, replicas: int) -> str:
     return " or ".join(str(size) for size in sorted({stop - start for start, stop in parts}))
 
 
-def _dropped(examples: int | None, batch: int, steps_per_epoch: int | None) -> int | None:
-    if steps_per_epoch is None:
-        return 0
-    return None if examples is None else max(0, examples - steps_per_epoch * batch)
+def _dropped(
+    examples: int | None, batch: int, steps_per_epoch: int | None, drop_remainder: bool
+) -> int | None:
+    if examples is None:
+        return None if drop_remainder or steps_per_epoch else 0
+    kept = examples - examples % batch if drop_remainder else examples
+    return examples - (kept if steps_per_epoch is None else min(kept, steps_per_epoch * batch))

@@ -46,13 +46,13 @@ class Reading:
             raise UsageError(f"--max_bad_examples is {self.max_bad_examples}: give 0 or more")
 
 
-def parse_size(text: str) -> tuple[int, int]:
-    """Return (height, width) of "224" or "224x160", in pixels.
+def parse_size(text: str, flag: str = "--image_size") -> tuple[int, int]:
+    """Return (height, width) of "224" or "224x160", in pixels; `flag` is what gave it.
 
     Raises:
         UsageError: `text` has another form.
     """
     found = re.fullmatch(r"(\d+)(?:x(\d+))?", text)
     if found is None:
-        raise UsageError(f"--image_size is {text!r}: give pixels, as 224 or 224x160")
+        raise UsageError(f"{flag} is {text!r}: give pixels, as 224 or 224x160")
     return int(found[1]), int(found[2] or found[1])

@@ -1,15 +1,14 @@
 """From the words of a command line to its settings, through absl flags of their own."""
 
-import inspect
 import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import Field, fields
-from typing import Any, get_args
+from typing import Any, get_args, get_type_hints
 
 from absl import flags
 
-from tfdist.data import names
+from tfdist import names
 from tfdist.errors import UsageError
 
 _HELP = {"--help", "-help", "-h"}
@@ -76,7 +75,7 @@ def _flags(kind: type) -> flags.FlagValues:
     # Not the flags of the whole process: absl's own and other packages' are none of this command's.
     values = flags.FlagValues()
     values.set_gnu_getopt(True)
-    types = inspect.get_annotations(kind)
+    types = get_type_hints(kind)  # of what it inherits too
     for each in fields(kind):
         if types[each.name] is bool:
             flags.DEFINE_boolean(each.name, each.default, "", flag_values=values)

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import keras
@@ -11,13 +11,12 @@ import tensorflow as tf
 import tfdist
 from tfdist.checkpoint.callback import Checkpoint
 from tfdist.cluster import Cluster
-from tfdist.data import Source, load
+from tfdist.data import Source, load, order
 from tfdist.data.ledger import Ledger, ledger
 from tfdist.errors import StartAgainError, UsageError
 from tfdist.factory import Context, current
 from tfdist.models import build
 from tfdist.run import optimizers, report, saving
-from tfdist.run.batches import batches
 from tfdist.run.clock import Clock
 from tfdist.run.record import record
 from tfdist.run.settings import Settings
@@ -29,7 +28,7 @@ def run(settings: Settings, cluster: Cluster) -> dict[str, Any]:
         settings.strategy, settings.devices, cluster=cluster, seed=settings.seed
     )
     keras.config.set_dtype_policy(settings.precision)
-    source = load(settings.dataset, settings.data_dir)
+    source = load(settings.dataset, settings.data_dir, settings.reading())
     # Under parameter servers each worker takes whole steps, so a step has one worker's replicas.
     replicas = strategy.num_replicas_in_sync
     account = ledger(
@@ -37,21 +36,23 @@ def run(settings: Settings, cluster: Cluster) -> dict[str, Any]:
         settings.global_batch(replicas),
         replicas,
         settings.steps_per_epoch,
+        settings.drop_remainder,
     )
     model = _model(settings, source, strategy)
     sys.stdout.write(report.start(settings, current(), account, model))
     sys.stdout.flush()
     clock, saves = Clock(), saving.checkpoint(settings, account)
-    with _loss_of_tasks_told(current()):
+    unread = nullcontext() if source.bad is None else source.bad.told()
+    with _loss_of_tasks_told(current()), unread:
         history = _fit(settings, source, account, model, clock, saves)
     return record(settings, current(), account, model, history, clock)
 
 
 def _model(settings: Settings, source: Source, strategy: tf.distribute.Strategy) -> keras.Model:
+    changed = settings.augment(settings.seed)
+    shape = source.input_shape if changed is None else changed.input_shape(source.input_shape)
     with strategy.scope():
-        model = tfdist.distribute(
-            build(settings.model, source.input_shape, source.num_classes, settings.seed)
-        )
+        model = tfdist.distribute(build(settings.model, shape, source.num_classes, settings.seed))
         if not model.compiled:  # A model of the user's own may come with its loss and optimizer.
             _refuse_unknown_loss(settings, source)
             model.compile(
@@ -78,16 +79,18 @@ def _fit(
     clock: Clock,
     saves: Checkpoint | None,
 ) -> dict[str, list]:
-    train, validation = batches(
-        source,
+    epoch, step = saving.first_batch(saves, settings, account)
+    in_order = settings.in_order(
         account.global_batch,
         settings.seed,
         goes_on=settings.steps_per_epoch is not None,
-        start=saving.first_batch(saves, settings, account),
+        start_epoch=epoch,
+        start_step=step,
     )
+    changed = settings.augment(settings.seed)
     return model.fit(
-        train,
-        validation_data=validation,
+        order.batches(source, in_order, changed),
+        validation_data=order.validation_batches(source, account.global_batch, changed),
         epochs=settings.epochs,
         steps_per_epoch=settings.steps_per_epoch,
         verbose="auto" if settings.verbose == "auto" else int(settings.verbose),

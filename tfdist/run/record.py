@@ -33,7 +33,7 @@ def record(
     more. `examples` is null when the dataset does not know its own length.
     """
     steps = int(model.optimizer.iterations.numpy())
-    examples = examples_in(steps, account.examples, account.global_batch)
+    examples = account.examples_in(steps)
     weights = model.get_weights()
     return {
         "strategy": context.choice.name,
@@ -65,14 +65,6 @@ def record(
 def as_line(run_record: Mapping[str, Any]) -> str:
     """The record as one line of JSON."""
     return json.dumps(run_record, allow_nan=False)
-
-
-def examples_in(steps: int, examples: int | None, batch: int) -> int | None:
-    """The examples in so many steps of a dataset that begins again after its last batch."""
-    if examples is None:
-        return None
-    passes, rest = divmod(steps, -(-examples // batch))
-    return passes * examples + min(rest * batch, examples)
 
 
 def digest(weights: Sequence[np.ndarray]) -> str:

@@ -24,6 +24,8 @@ def checkpoint(settings: Settings, account: Ledger) -> Checkpoint | None:
             "dataset": settings.dataset,
             "global_batch_size": account.global_batch,
             "steps_per_epoch": settings.steps_per_epoch,
+            "shuffle": settings.shuffle,
+            "drop_remainder": settings.drop_remainder,
             "seed": settings.seed,
         },
     )
@@ -34,14 +36,10 @@ def first_batch(saves: Checkpoint | None, settings: Settings, account: Ledger) -
     at = None if saves is None else saves.position(settings.epochs)
     if saves is None or at is None or at.step == 0:
         return _BEGINNING
-    steps = _steps_of_a_pass(account)
+    steps = account.steps_per_pass
     if steps is None and settings.steps_per_epoch is not None:
         return _BEGINNING  # No one knows where a pass ended: fit() reads up to there.
     saves.skips_data = False
     if steps is None:
         return at.epoch, at.step_in_epoch
     return divmod(at.step, steps)
-
-
-def _steps_of_a_pass(account: Ledger) -> int | None:
-    return None if account.examples is None else -(-account.examples // account.global_batch)

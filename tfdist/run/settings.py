@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
-from tfdist.data import names
+from tfdist import names
+from tfdist.data.flags import DataFlags
+from tfdist.data.flags import flag as _flag
 from tfdist.errors import UsageError
 from tfdist.factory import NAMES as STRATEGIES
 from tfdist.factory.devices import parse as parse_devices
@@ -29,24 +30,14 @@ _COUNTS = (
 )
 
 
-def _flag(default: Any, group: str, value: str, meaning: str) -> Any:
-    return field(default=default, metadata={"group": group, "value": value, "help": meaning})
-
-
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class Settings(DataFlags):
     """Everything a training run is told; each field is a flag of `python -m tfdist.train`.
 
     Raises:
         UsageError: a value is wrong, or two do not go together.
     """
 
-    dataset: str = _flag(
-        "digits", _WHAT, "NAME", "digits, any name of TensorFlow Datasets, or module:function"
-    )
-    data_dir: str | None = _flag(
-        None, _WHAT, "FOLDER", "where prepared datasets are [that of TensorFlow Datasets]"
-    )
     model: str = _flag(
         "mlp", _WHAT, "NAME", f"{', '.join(MODELS)}, a name of keras.applications, module:function"
     )
@@ -97,6 +88,7 @@ class Settings:
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name, choices in (
             ("precision", PRECISIONS),
             ("strategy", STRATEGIES),
@@ -109,7 +101,6 @@ class Settings:
             _check_count(name, getattr(self, name))
         self._check_checkpoints()
         _check_rate(self.learning_rate)
-        _check_dataset(self.dataset)
         _check_model(self.model)
         parse_devices(self.devices)
         check_seed(self.seed)
@@ -147,13 +138,6 @@ def _check_count(name: str, value: int | None) -> None:
 def _check_rate(value: float | None) -> None:
     if value is not None and not (math.isfinite(value) and value > 0):
         raise UsageError(f"--learning_rate is {value}, but must be above 0: give one such as 0.001")
-
-
-def _check_dataset(name: str) -> None:
-    if not name or any(character.isspace() for character in name):
-        raise UsageError(
-            f"--dataset is {name!r}: give digits, a name of TensorFlow Datasets, or module:function"
-        )
 
 
 def _check_model(name: str) -> None:

@@ -156,6 +156,8 @@ class Callbacks:
         """Draw the bar when it is time to."""
         bar = self._list._progbar
         now = time.monotonic()
+        if bar is not None:
+            bar.seen = step + 1  # all that a line an epoch needs to know of data of unknown length
         if bar is None or bar.verbose != 1 or now - self._drawn < _BAR_SECONDS:
             return
         self._drawn = now

@@ -8,12 +8,11 @@ import keras
 
 import tfdist
 from tfdist.cluster import Cluster
-from tfdist.data import Source, load
+from tfdist.data import Source, load, order
 from tfdist.errors import UsageError
 from tfdist.factory import current
 from tfdist.models import build
 from tfdist.run import optimizers
-from tfdist.run.batches import batches
 from tfdist.run.job import _loss_of_tasks_told
 from tfdist.verification import verify
 from tfdist.verification.report import Report
@@ -26,15 +25,17 @@ def run(settings: VerifySettings, cluster: Cluster) -> Report:
         settings.strategy, settings.devices, cluster=cluster, seed=settings.seed
     )
     keras.config.set_dtype_policy(settings.precision)
-    source = load(settings.dataset, settings.data_dir)
+    source = load(settings.dataset, settings.data_dir, settings.reading())
     size = settings.global_batch(strategy.num_replicas_in_sync)
-    data, _ = batches(source, size, settings.seed, goes_on=True)
+    changed = settings.augment(settings.seed)
+    data = order.batches(source, settings.in_order(size, settings.seed, goes_on=True), changed)
+    shape = source.input_shape if changed is None else changed.input_shape(source.input_shape)
     if not cluster.is_chief:
         sys.stdout.write(f"tfdist: {cluster.task} takes part; the chief is {cluster.chief}\n")
         sys.stdout.flush()
     with _loss_of_tasks_told(current()):
         return verify(
-            lambda: build(settings.model, source.input_shape, source.num_classes, settings.seed),
+            lambda: build(settings.model, shape, source.num_classes, settings.seed),
             data,
             strategy=strategy,
             compile=lambda model: _compile(model, settings, source),

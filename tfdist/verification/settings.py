@@ -31,10 +31,6 @@ class VerifySettings(Settings):
         check_steps("--steps", self.steps)
 
 
-# The parser of flags looks up a field's type in the class itself, where inherited ones are not.
-VerifySettings.__annotations__ = {**Settings.__annotations__, **VerifySettings.__annotations__}
-
-
 def check_steps(name: str, steps: int) -> None:
     """Raise UsageError unless the number of steps can be made."""
     if not isinstance(steps, int) or steps < 1:

@@ -30,7 +30,7 @@ def run(settings: Settings, cluster: Cluster) -> int:
         )
     load_tensorflow()
     source = load(settings.dataset, settings.data_dir, settings.reading())
-    order, augment = settings.order(), settings.augment()
+    order, augment = settings.order(), settings.augment(settings.seed)
     taken = None
     if settings.model is not None:
         taken = appetite(settings.model, source, order, augment, settings.seconds)
