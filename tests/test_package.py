@@ -64,7 +64,7 @@ def test_a_wrong_command_is_one_sentence(capsys):
     assert command.main(["fly"]) == 2
     assert capsys.readouterr().err.splitlines() == [
         "tfdist has no command 'trian'; did you mean 'train'?",
-        "tfdist has no command 'fly': give one of train, verify, data, launch, demo, cluster",
+        f"tfdist has no command 'fly': give one of {', '.join(command._DOORS)}",
     ]
 
 

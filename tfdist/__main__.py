@@ -14,6 +14,7 @@ _DOORS = {
     "train": ("tfdist.train", "train a model on one device or on a cluster"),
     "verify": ("tfdist.verify", "compare a strategy with one device on your own model"),
     "data": ("tfdist.data.__main__", "audit a dataset, or measure its pipeline"),
+    "doctor": ("tfdist.doctor", "say whether a training would run here, and what is in its way"),
     "launch": ("tfdist.launch.__main__", "start all tasks of a cluster and watch them"),
     "demo": ("tfdist.demo", "train the digits under every strategy and compare"),
     "cluster": ("tfdist.cluster.__main__", "print the cluster that this process is in"),

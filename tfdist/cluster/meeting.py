@@ -20,6 +20,7 @@ def meet(
     facts: Mapping[str, Any],
     wait_seconds: float = 300,
     say_every_seconds: float = 10,
+    call_seconds: float | None = None,
 ) -> Channel:
     """Wait until all tasks are there, and agree with them on what the job is.
 
@@ -31,6 +32,7 @@ def meet(
         facts: What must be the same on every task, as JSON values.
         wait_seconds: How long to wait for the others.
         say_every_seconds: How often to say on standard error who is missing, and why.
+        call_seconds: How long a later call waits for the others; by default `wait_seconds`.
 
     Returns:
         The side channel, which the caller closes.
@@ -48,4 +50,4 @@ def meet(
             connections = receive_all(cluster, facts, listener, patience)
         else:
             connections = {cluster.chief: join(cluster, facts, patience)}
-    return Channel(cluster, connections, wait_seconds, say_every_seconds)
+    return Channel(cluster, connections, call_seconds or wait_seconds, say_every_seconds)
