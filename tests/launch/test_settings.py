@@ -14,6 +14,7 @@ WRONG = {
     "port": (["--workers=2", "--base_port=70000"], "--base_port is 70000, but must be from 1"),
     "two lists": (["--hosts=a", "--hostfile=f"], "--hosts and --hostfile both name the hosts"),
     "scheduler": (["--workers=2", "--submit=lsf"], "--submit is 'lsf', but must be slurm or kub"),
+    "kind": (["--workers=2", "--kind=pod"], "--kind is 'pod', but must be one of job, jobset"),
     "dry": (["--workers=2", "--dry_run"], "--dry_run prints what --submit would do: add"),
     "image": (["--workers=2", "--submit=kubernetes"], "needs a container image: add --image="),
     "hosts": (["--workers=2", "--hosts=a", "--submit=slurm"], "finds the hosts itself"),

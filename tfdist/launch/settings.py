@@ -6,6 +6,7 @@ from typing import Any
 from tfdist.errors import UsageError
 
 SUBMIT = ("slurm", "kubernetes")
+KINDS = ("job", "jobset", "tfjob")
 _WHAT, _WHERE, _HOW, _SUBMIT = "Which tasks", "Where", "How", "By a scheduler"
 
 
@@ -57,6 +58,7 @@ class Settings:
         None, _SUBMIT, "WORDS", "for sbatch, such as '--nodes=2 --gpus-per-task=1'"
     )
     image: str | None = _flag(None, _SUBMIT, "NAME", "container image, for kubernetes")
+    kind: str = _flag("job", _SUBMIT, "NAME", f"for kubernetes: {', '.join(KINDS)}")
 
     def __post_init__(self) -> None:
         self._check_numbers()
@@ -95,6 +97,8 @@ class Settings:
     def _check_submit(self) -> None:
         if self.submit is not None and self.submit not in SUBMIT:
             raise UsageError(f"--submit is {self.submit!r}, but must be {' or '.join(SUBMIT)}")
+        if self.kind not in KINDS:
+            raise UsageError(f"--kind is {self.kind!r}, but must be one of {', '.join(KINDS)}")
         if self.dry_run and self.submit is None:
             raise UsageError("--dry_run prints what --submit would do: add --submit=slurm")
         if self.submit and (self.hosts or self.hostfile):
