@@ -9,7 +9,10 @@ __version__ = "0.1.0"
 _HOME = {
     "UsageError": "tfdist.errors",
     "StartAgainError": "tfdist.errors",
+    "Board": "tfdist.progress.board",
     "Checkpoint": "tfdist.checkpoint",
+    "Lines": "tfdist.progress.lines",
+    "Trace": "tfdist.progress.trace",
     "strategy": "tfdist.factory",
     "distribute": "tfdist.training",
     "global_sum": "tfdist.training.own_step",

@@ -29,6 +29,10 @@ MISTAKES = [
     ({"dataset": "my digits"}, "--dataset is 'my digits': give digits, a name of"),
     ({"model": "cnnn"}, "--model is 'cnnn': give mlp, cnn, resnet, a name of keras.applications"),
     ({"devices": "tpu"}, "devices 'tpu' was not understood: write cpu, cpu:2"),
+    ({"log_every": 0}, "--log_every is 0, but must be 1 or more"),
+    ({"log_format": "xml"}, "--log_format is 'xml': give one of text, json"),
+    ({"profile_steps": "20:10"}, "--profile_steps is '20:10': give the first step"),
+    ({"profile_steps": "1:2"}, "--profile_steps was given without --log_dir: give the folder too"),
     ({"seed": -1}, "seed -1 was given: use a whole number from 0"),
 ]
 

@@ -16,7 +16,7 @@ from tfdist.data.ledger import Ledger, ledger
 from tfdist.errors import StartAgainError, UsageError
 from tfdist.factory import Context, current
 from tfdist.models import build
-from tfdist.run import optimizers, report, saving
+from tfdist.run import optimizers, report, saving, seeing
 from tfdist.run.clock import Clock
 from tfdist.run.record import record
 from tfdist.run.settings import Settings
@@ -39,13 +39,16 @@ def run(settings: Settings, cluster: Cluster) -> dict[str, Any]:
         settings.drop_remainder,
     )
     model = _model(settings, source, strategy)
-    sys.stdout.write(report.start(settings, current(), account, model))
+    sys.stdout.write(seeing.opening(settings, report.start(settings, current(), account, model)))
     sys.stdout.flush()
     clock, saves = Clock(), saving.checkpoint(settings, account)
+    observers = seeing.observers(settings)
     unread = nullcontext() if source.bad is None else source.bad.told()
     with _loss_of_tasks_told(current()), unread:
-        history = _fit(settings, source, account, model, clock, saves)
-    return record(settings, current(), account, model, history, clock)
+        history = _fit(settings, source, account, model, [clock, *observers], saves)
+    done = record(settings, current(), account, model, history, clock)
+    seeing.tell(observers, done)
+    return done
 
 
 def _model(settings: Settings, source: Source, strategy: tf.distribute.Strategy) -> keras.Model:
@@ -76,7 +79,7 @@ def _fit(
     source: Source,
     account: Ledger,
     model: keras.Model,
-    clock: Clock,
+    callbacks: list[keras.callbacks.Callback],
     saves: Checkpoint | None,
 ) -> dict[str, list]:
     epoch, step = saving.first_batch(saves, settings, account)
@@ -93,8 +96,8 @@ def _fit(
         validation_data=order.validation_batches(source, account.global_batch, changed),
         epochs=settings.epochs,
         steps_per_epoch=settings.steps_per_epoch,
-        verbose="auto" if settings.verbose == "auto" else int(settings.verbose),
-        callbacks=[clock] if saves is None else [clock, saves],
+        verbose=seeing.shown(settings),
+        callbacks=callbacks if saves is None else [*callbacks, saves],
     ).history
 
 

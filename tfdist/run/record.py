@@ -13,8 +13,9 @@ import tensorflow as tf
 import tfdist
 from tfdist.data.ledger import Ledger
 from tfdist.factory import Context
+from tfdist.progress.look import learning_rate
 from tfdist.run.clock import Clock
-from tfdist.run.report import learning_rate, optimizer_name
+from tfdist.run.report import optimizer_name
 from tfdist.run.settings import Settings
 
 

@@ -9,6 +9,7 @@ from tfdist.cluster import Cluster, processor
 from tfdist.data.ledger import Ledger
 from tfdist.factory import Context
 from tfdist.factory.obstacles import counted
+from tfdist.progress.look import learning_rate
 from tfdist.run.settings import Settings
 
 
@@ -63,8 +64,3 @@ def _known(number: int | None) -> str:
 def optimizer_name(model: keras.Model) -> str:
     """The optimizer's name, also where one that scales the loss is wrapped around it."""
     return getattr(model.optimizer, "inner_optimizer", model.optimizer).name
-
-
-def learning_rate(model: keras.Model) -> float:
-    """The learning rate of the next step."""
-    return float(str(keras.ops.convert_to_numpy(model.optimizer.learning_rate)))

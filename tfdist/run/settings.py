@@ -12,12 +12,16 @@ from tfdist.factory import NAMES as STRATEGIES
 from tfdist.factory.devices import parse as parse_devices
 from tfdist.factory.seeds import check as check_seed
 from tfdist.models import NAMES as MODELS
+from tfdist.progress.needs import need
+from tfdist.progress.steps import parse as parse_steps
 from tfdist.run.optimizers import NAMES as OPTIMIZERS
 
 PRECISIONS = ("float32", "bfloat16", "mixed_float16", "mixed_bfloat16")
 VERBOSITIES = ("auto", "0", "1", "2")
 RESUMES = ("auto", "never")
-_WHAT, _WHERE, _HOW, _KEPT = "What is trained", "Where", "How", "What is kept"
+LOG_FORMATS, LOG_TASKS = ("text", "json"), ("chief", "all")
+_WHAT, _WHERE, _HOW = "What is trained", "Where", "How"
+_SEEN, _KEPT = "What is seen", "What is kept"
 _OF_CHECKPOINTS = (
     "checkpoint_every_steps",
     "checkpoint_every_minutes",
@@ -26,7 +30,7 @@ _OF_CHECKPOINTS = (
 )
 _COUNTS = (
     *("global_batch_size", "batch_size_per_replica", "epochs", "steps_per_epoch"),
-    *("checkpoint_every_steps", "checkpoint_every_epochs", "keep"),
+    *("checkpoint_every_steps", "checkpoint_every_epochs", "keep", "log_every"),
 )
 
 
@@ -66,6 +70,19 @@ class Settings(DataFlags):
         "WHEN",
         "0 nothing, 1 a bar, 2 a line an epoch; auto: 1 on a terminal, else 2",
     )
+    log_dir: str | None = _flag(
+        None, _SEEN, "FOLDER", "for TensorBoard: curves, flags and run record [none]"
+    )
+    log_every: int | None = _flag(
+        None, _SEEN, "N", "steps from a line, and from a point of TensorBoard, to the next"
+    )
+    log_format: str = _flag("text", _SEEN, "NAME", "text, or json for one object a line")
+    log_tasks: str = _flag(
+        "chief", _SEEN, "WHICH", "chief, or all: each task with a folder of its own in log_dir"
+    )
+    profile_steps: str | None = _flag(
+        None, _SEEN, "A:B", "trace steps A up to B, such as 10:20, into log_dir"
+    )
     checkpoint_dir: str | None = _flag(
         None, _KEPT, "FOLDER", "where checkpoints are kept, in a folder that all tasks share [none]"
     )
@@ -95,11 +112,14 @@ class Settings(DataFlags):
             ("optimizer", OPTIMIZERS),
             ("verbose", VERBOSITIES),
             ("resume", RESUMES),
+            ("log_format", LOG_FORMATS),
+            ("log_tasks", LOG_TASKS),
         ):
             _check_choice(name, getattr(self, name), choices)
         for name in _COUNTS:
             _check_count(name, getattr(self, name))
         self._check_checkpoints()
+        self._check_seen()
         _check_rate(self.learning_rate)
         _check_model(self.model)
         parse_devices(self.devices)
@@ -118,6 +138,14 @@ class Settings(DataFlags):
             raise UsageError(
                 f"--{given[0]} was given without --checkpoint_dir: give the folder too"
             )
+
+    def _check_seen(self) -> None:
+        if self.log_dir is not None:
+            need("tensorboard", extra="tensorboard", purpose="--log_dir")
+        if self.profile_steps is not None:
+            parse_steps("--profile_steps", self.profile_steps)
+            if self.log_dir is None:
+                raise UsageError("--profile_steps was given without --log_dir: give the folder too")
 
     def global_batch(self, replicas: int) -> int:
         """The number of examples in one step over this many replicas."""

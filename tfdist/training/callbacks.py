@@ -92,7 +92,7 @@ class Callbacks:
         self, engine: Any, callbacks: Any, *, verbose: Any, epochs: int, steps: int | None
     ) -> None:
         self._engine = engine
-        verbose = _verbosity(verbose, engine.is_chief)
+        verbose = verbosity(verbose) if engine.is_chief else 0
         self._drawn = 0.0
         if isinstance(callbacks, keras.callbacks.CallbackList):
             self._list = callbacks
@@ -183,9 +183,8 @@ def _without_writers(callbacks: Any) -> list:
     return kept
 
 
-def _verbosity(verbose: Any, is_chief: bool) -> int:
-    if not is_chief:
-        return 0
+def verbosity(verbose: Any) -> int:
+    """Return what is shown: 0 nothing, 1 a bar, 2 a line an epoch; "auto" looks for a terminal."""
     if verbose == "auto":
         return 1 if sys.stdout.isatty() else 2
     return verbose

@@ -5,6 +5,7 @@ step returns what it adds to the metrics, and the chief adds it up, so that each
 once even when a worker dies and its step is run again on another.
 """
 
+import time
 from collections import deque
 from typing import Any
 
@@ -35,13 +36,16 @@ class Dealer:
         self._function = tf.function(step.on_worker, autograph=False, reduce_retracing=True)
         self._of_spec: dict[str, Any] = {}
         self._pending: deque = deque()
+        self.input_seconds = 0.0  # in which the chief waited for a batch, all together
 
     def __call__(self, iterator: Any, at_most: int) -> int:
         """Deal out up to `at_most` batches; return how many, 0 when there are no more."""
         function = self._traced_for(iterator.element_spec)
         done = 0
         while done < min(at_most, self._ahead):
+            begin = time.perf_counter()
             batch = next(iterator, None)
+            self.input_seconds += time.perf_counter() - begin
             if batch is None:
                 break
             self._deal(function, batch)

@@ -135,6 +135,11 @@ class Engine:
         for loop in self._loops.values():
             loop.settle()
 
+    @property
+    def input_seconds(self) -> float:
+        """For how long training steps have waited for their batches, where the loop can tell."""
+        return self._loops["train"].input_seconds if "train" in self._loops else 0.0
+
     def make_loop(self, step: Step) -> Any:
         """Return what runs a step."""
         return Loop(step, eager=bool(self.model.run_eagerly), agree=self._agreement.seconds)

@@ -223,6 +223,13 @@ def count_exactly(optimizer: Any) -> None:
             each._iterations.assign_add = raw(each._iterations).assign_add
 
 
+def examples_counted(model: keras.Model) -> float | None:
+    """Return the examples of this epoch so far, which the loss counts; None where it does not."""
+    tracker = getattr(model, "_loss_tracker", None)
+    count = getattr(tracker, "count", None)
+    return None if count is None else float(tf.convert_to_tensor(raw(count)).numpy())
+
+
 def apply_once(optimizer: Any, gradients: list, variables: list) -> None:
     """Apply the global gradient in the cross-replica context, with loss scaling if there is any."""
     if isinstance(optimizer, LossScaleOptimizer):

@@ -36,6 +36,7 @@ class Loop:
         self._at_once = 1
         self._traced = False
         self._settled = False
+        self.input_seconds = 0.0  # in which steps waited for their batch, all together
 
     def __call__(self, iterator: Any, at_most: int) -> int:
         """Run up to `at_most` steps, fewer when a call would last long; return how many.
@@ -46,7 +47,9 @@ class Loop:
             return self._one(iterator)
         steps = min(at_most, self._at_once)
         begin = time.perf_counter()
-        done = int(self._run(iterator, tf.constant(steps)))
+        ran, waited = self._run(iterator, tf.constant(steps))
+        done = int(ran)
+        self.input_seconds += float(waited)
         self._measure(done, time.perf_counter() - begin)
         return done
 
@@ -58,7 +61,9 @@ class Loop:
         """Do nothing: a call returns when its steps are done and counted."""
 
     def _one(self, iterator: Any) -> int:
+        begin = time.perf_counter()
         batch = next(iterator, None)
+        self.input_seconds += time.perf_counter() - begin
         if batch is None:
             return 0
         self._step(batch)
@@ -72,18 +77,25 @@ class Loop:
             self._settled = self._agree(seconds) > _CALL_SECONDS / 2
             self._at_once *= 1 if self._settled else 2
 
-    def _steps(self, iterator: Any, at_most: tf.Tensor) -> tf.Tensor:
-        def go_on(done: tf.Tensor, more: tf.Tensor) -> tf.Tensor:
+    def _steps(self, iterator: Any, at_most: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        """Run the steps; return how many, and for how many seconds they waited for input."""
+
+        def go_on(done: tf.Tensor, more: tf.Tensor, waited: tf.Tensor) -> tf.Tensor:
             return tf.logical_and(more, done < at_most)
 
-        def once(done: tf.Tensor, more: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-            optional = iterator.get_next_as_optional()
-            more = optional.has_value()
+        def once(done: tf.Tensor, more: tf.Tensor, waited: tf.Tensor) -> tuple[tf.Tensor, ...]:
+            begin = tf.timestamp()
+            with tf.control_dependencies([begin]):
+                optional = iterator.get_next_as_optional()
+                more = optional.has_value()
+            with tf.control_dependencies([more]):
+                waited += tf.timestamp() - begin
             tf.cond(more, lambda: self._on(optional.get_value()), lambda: tf.constant(0))
-            return done + tf.cast(more, tf.int32), more
+            return done + tf.cast(more, tf.int32), more, waited
 
-        done, _ = tf.while_loop(go_on, once, (tf.constant(0), tf.constant(True)))
-        return done
+        none = (tf.constant(0), tf.constant(True), tf.constant(0.0, tf.float64))
+        done, _, waited = tf.while_loop(go_on, once, none)
+        return done, waited
 
     def _on(self, batch: Any) -> tf.Tensor:
         self._step(batch)

@@ -1,0 +1,3 @@
+from tests.conformance.strategies import split_cpu
+
+split_cpu()
