@@ -14,6 +14,11 @@ WRONG = {
     "port": (["--workers=2", "--base_port=70000"], "--base_port is 70000, but must be from 1"),
     "two lists": (["--hosts=a", "--hostfile=f"], "--hosts and --hostfile both name the hosts"),
     "scheduler": (["--workers=2", "--submit=lsf"], "--submit is 'lsf', but must be slurm or kub"),
+    "transport": (["--workers=2", "--transport=tcp"], "--transport is 'tcp', but must be auto or"),
+    "no rank": (
+        ["--workers=2", "--evaluator", "--transport=mpi"],
+        "--evaluator does not go with --transport=mpi, whose ranks are the chief and the workers",
+    ),
     "kind": (["--workers=2", "--kind=pod"], "--kind is 'pod', but must be one of job, jobset"),
     "dry": (["--workers=2", "--dry_run"], "--dry_run prints what --submit would do: add"),
     "image": (["--workers=2", "--submit=kubernetes"], "needs a container image: add --image="),

@@ -23,6 +23,7 @@ MISTAKES = [
     ({"learning_rate": float("inf")}, "--learning_rate is inf, but must be above 0"),
     ({"strategy": "miror"}, "--strategy is 'miror': give one of auto, one_device, mirrored"),
     ({"optimizer": "admw"}, "--optimizer is 'admw': give one of sgd, momentum, adam, adamw"),
+    ({"transport": "tcp"}, "--transport is 'tcp': give one of auto, ring, nccl, mpi"),
     ({"precision": "float8"}, "--precision is 'float8': give one of float32, bfloat16"),
     ({"verbose": "3"}, "--verbose is '3': give one of auto, 0, 1, 2"),
     ({"dataset": ""}, "--dataset is '': give digits, a name of TensorFlow Datasets"),

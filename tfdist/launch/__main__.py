@@ -5,15 +5,17 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from tfdist.cluster import Task
 from tfdist.errors import EXIT_DONE, UsageError
-from tfdist.launch.ended import exit_code
+from tfdist.launch.ended import Ended, exit_code
 from tfdist.launch.group import Group, run
-from tfdist.launch.hosts import THIS_MACHINE, Host
+from tfdist.launch.hosts import THIS_MACHINE
+from tfdist.launch.mpi import Ranks
 from tfdist.launch.placing import parse_hosts, place, read_hostfile
 from tfdist.launch.restarts import run_again
 from tfdist.launch.screen import Screen
@@ -24,6 +26,7 @@ from tfdist.launch.tasks import chosen, tasks_of
 from tfdist.run.door import answer
 from tfdist.run.flags import asks_for_help, help_text, parse
 
+_Runner = Callable[[Screen, Signals], Callable[[], list[Ended]]]
 _USAGE = "python -m tfdist.launch --workers=N [--flag=value ...] -- COMMAND"
 _SUMMARY = """\
 Start COMMAND in every task of a cluster, each with its TF_CONFIG, on this machine,
@@ -55,48 +58,54 @@ def _run(words: Sequence[str]) -> int:
         from tfdist.launch.submit import submit
 
         return submit(settings, command)
-    return _launch(_group(settings, command), settings)
+    if command[0].startswith("-"):
+        command = [sys.executable, *command]
+    slots = _slots(settings)
+    if not slots and shutil.which(command[0]) is None:
+        raise UsageError(f"{command[0]!r} is no program here: give one, or -m MODULE")
+    if slots and settings.workers is None:
+        others = sum(settings.sizes.values())
+        settings = replace(settings, workers=max(1, sum(slots.values()) - others))
+    tasks = tasks_of(settings.sizes)
+    return _launch(tasks, _runner(settings, command, tasks, slots), settings)
 
 
-def _launch(group: Group, settings: Settings) -> int:
-    tasks = list(group.places)
+def _launch(tasks: list[Task], runner: _Runner, settings: Settings) -> int:
     shown = chosen(settings.role, tasks)
     folder = settings.log_dir or tempfile.mkdtemp(prefix="tfdist-launch-")
     with Signals() as signals, Screen(tasks, shown, Path(folder)) as screen:
+        once = runner(screen, signals)
         screen.say(f"starting {len(tasks)} tasks, whose output is kept in {folder}")
-        cause = run_again(
-            lambda: run(group, screen, signals, screen.say), settings.max_restarts, screen, signals
-        )
+        cause = run_again(once, settings.max_restarts, screen, signals)
     return exit_code(cause)
 
 
-def _group(settings: Settings, command: list[str]) -> Group:
-    if command[0].startswith("-"):
-        command = [sys.executable, *command]
-    if settings.hosts or settings.hostfile:
-        places = _by_ssh(settings)
-    else:
-        if shutil.which(command[0]) is None:
-            raise UsageError(f"{command[0]!r} is no program here: give one, or -m MODULE")
-        places = dict.fromkeys(tasks_of(settings.sizes), THIS_MACHINE)
-    return Group(
+def _runner(
+    settings: Settings, command: list[str], tasks: list[Task], slots: dict[str, int]
+) -> _Runner:
+    """What makes, of screen and signals, what runs all tasks once."""
+    passed_on = tuple((settings.pass_env or "").split(","))
+    places = place(tasks, slots) if slots else {}
+    if settings.transport == "mpi":
+        used = Counter(places.values())
+        ranks = Ranks(command, tasks, used, settings.ssh, passed_on, settings.grace_seconds)
+        return ranks.runner
+    hosts = {name: ssh_host(name, settings.ssh) for name in set(places.values())}
+    group = Group(
         command,
-        places,
+        {task: hosts[places[task]] if places else THIS_MACHINE for task in tasks},
         settings.grace_seconds,
         base_port=settings.base_port,
-        passed_on=tuple((settings.pass_env or "").split(",")),
+        passed_on=passed_on,
     )
+    return lambda screen, signals: lambda: run(group, screen, signals, screen.say)
 
 
-def _by_ssh(settings: Settings) -> dict[Task, Host]:
-    named = settings.hosts
-    slots = parse_hosts(named) if named else read_hostfile(Path(settings.hostfile or ""))
-    if settings.workers is None:
-        others = sum(settings.sizes.values())
-        settings = replace(settings, workers=max(1, sum(slots.values()) - others))
-    placed = place(tasks_of(settings.sizes), slots)
-    hosts = {name: ssh_host(name, settings.ssh) for name in set(placed.values())}
-    return {task: hosts[name] for task, name in placed.items()}
+def _slots(settings: Settings) -> dict[str, int]:
+    """The number of tasks that each host has place for; empty for this machine alone."""
+    if settings.hosts:
+        return parse_hosts(settings.hosts)
+    return read_hostfile(Path(settings.hostfile)) if settings.hostfile else {}
 
 
 if __name__ == "__main__":

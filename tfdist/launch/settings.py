@@ -6,6 +6,7 @@ from typing import Any
 from tfdist.errors import UsageError
 
 SUBMIT = ("slurm", "kubernetes")
+TRANSPORTS = ("auto", "mpi")
 KINDS = ("job", "jobset", "tfjob")
 _WHAT, _WHERE, _HOW, _SUBMIT = "Which tasks", "Where", "How", "By a scheduler"
 
@@ -38,6 +39,9 @@ class Settings:
     pass_env: str | None = _flag(
         None, _WHERE, "NAMES", "variables for tasks on other hosts, beside TF_*, PYTHON* and such"
     )
+    transport: str = _flag(
+        "auto", _WHERE, "NAME", "mpi starts the tasks by mpirun, for a COMMAND --transport=mpi"
+    )
     base_port: int | None = _flag(
         None, _WHERE, "PORT", "of the first task on each host [ports that are free there]"
     )
@@ -63,6 +67,7 @@ class Settings:
     def __post_init__(self) -> None:
         self._check_numbers()
         self._check_places()
+        self._check_transport()
         self._check_submit()
 
     @property
@@ -93,6 +98,19 @@ class Settings:
             raise UsageError("the number of workers is missing: add --workers=2, for example")
         if self.workers == 0 and (self.ps or not self.chief):
             raise UsageError("--workers=0 leaves no task that trains: give --workers=1 or more")
+
+    def _check_transport(self) -> None:
+        if self.transport not in TRANSPORTS:
+            known = " or ".join(TRANSPORTS)
+            raise UsageError(f"--transport is {self.transport!r}, but must be {known}")
+        if self.transport != "mpi":
+            return
+        for name in ("ps", "evaluator", "base_port", "submit"):
+            if getattr(self, name):
+                raise UsageError(
+                    f"--{name} does not go with --transport=mpi, whose ranks are the chief and the "
+                    "workers: leave one out"
+                )
 
     def _check_submit(self) -> None:
         if self.submit is not None and self.submit not in SUBMIT:

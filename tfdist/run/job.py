@@ -25,7 +25,11 @@ from tfdist.run.settings import Settings
 def run(settings: Settings, cluster: Cluster) -> dict[str, Any]:
     """Train as the settings say in this task of the cluster, and return the run record."""
     strategy = tfdist.strategy(
-        settings.strategy, settings.devices, cluster=cluster, seed=settings.seed
+        settings.strategy,
+        settings.devices,
+        cluster=cluster,
+        seed=settings.seed,
+        transport=settings.transport,
     )
     keras.config.set_dtype_policy(settings.precision)
     source = load(settings.dataset, settings.data_dir, settings.reading())

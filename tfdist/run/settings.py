@@ -10,6 +10,7 @@ from tfdist.data.flags import flag as _flag
 from tfdist.errors import UsageError
 from tfdist.factory import NAMES as STRATEGIES
 from tfdist.factory.devices import parse as parse_devices
+from tfdist.factory.multi_worker import TRANSPORTS
 from tfdist.factory.seeds import check as check_seed
 from tfdist.models import NAMES as MODELS
 from tfdist.progress.needs import need
@@ -50,6 +51,7 @@ class Settings(DataFlags):
     devices: str | None = _flag(
         None, _WHERE, "LIST", "cpu, cpu:2, gpu, gpu:4 or gpu:0,2 in each process [GPUs, else CPU]"
     )
+    transport: str = _flag("auto", _WHERE, "NAME", f"of gradients: {', '.join(TRANSPORTS)}")
     explain: bool = _flag(
         False, _WHERE, "", "say which strategy is chosen, and why not the others; train nothing"
     )
@@ -109,6 +111,7 @@ class Settings(DataFlags):
         for name, choices in (
             ("precision", PRECISIONS),
             ("strategy", STRATEGIES),
+            ("transport", TRANSPORTS),
             ("optimizer", OPTIMIZERS),
             ("verbose", VERBOSITIES),
             ("resume", RESUMES),

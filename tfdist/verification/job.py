@@ -22,7 +22,11 @@ from tfdist.verification.settings import VerifySettings
 def run(settings: VerifySettings, cluster: Cluster) -> Report:
     """Verify as the settings say in this task of the cluster."""
     strategy = tfdist.strategy(
-        settings.strategy, settings.devices, cluster=cluster, seed=settings.seed
+        settings.strategy,
+        settings.devices,
+        cluster=cluster,
+        seed=settings.seed,
+        transport=settings.transport,
     )
     keras.config.set_dtype_policy(settings.precision)
     source = load(settings.dataset, settings.data_dir, settings.reading())
