@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import itertools
 import json
 import os
 import random
@@ -100,18 +101,24 @@ def start_tasks(
     ps: int = 0,
     chief: bool = False,
     env: Mapping[str, str] | None = None,
+    hosts: Sequence[tuple[str, Sequence[str]]] = (("127.0.0.1", ()),),
 ) -> Iterator[list[Running]]:
-    """The same, for a test that acts while they run; kills what is left at the end."""
+    """The same, for a test that acts while they run; kills what is left at the end.
+
+    Args:
+        hosts: Address, and words that run a command there, for one task after the other.
+    """
     sizes = {"chief": int(chief), "worker": workers, "ps": ps}
     with hold_ports(sum(sizes.values())) as ports:
-        free = iter(ports)
-        jobs = {job: [f"127.0.0.1:{next(free)}" for _ in range(n)] for job, n in sizes.items() if n}
+        places = itertools.cycle(hosts)
+        free = (f"{next(places)[0]}:{port}" for port in ports)
+        jobs = {job: [next(free) for _ in range(n)] for job, n in sizes.items() if n}
         tasks = {
             f"{job} {index}": {"TF_CONFIG": _tf_config(jobs, job, index)}
             for job, addresses in jobs.items()
             for index in range(len(addresses))
         }
-        with _started(script, tasks, env) as running:
+        with _started(script, tasks, env, hosts) as running:
             yield running
 
 
@@ -157,16 +164,16 @@ def _started(
     script: str | Sequence[str],
     tasks: Mapping[str, Mapping[str, str]],
     env: Mapping[str, str] | None,
+    hosts: Sequence[tuple[str, Sequence[str]]] = (("", ()),),
 ) -> Iterator[list[Running]]:
     running: list[Running] = []
     with tempfile.TemporaryDirectory(prefix="tfdist-test-") as name:
         folder = Path(name)
         command = _command(script, folder)
         try:
-            for task, own in tasks.items():
-                running.append(
-                    _start(task, command, {**_environment(), **(env or {}), **own}, folder)
-                )
+            for (task, own), (_, before) in zip(tasks.items(), itertools.cycle(hosts)):
+                variables = {**_environment(), **(env or {}), **own}
+                running.append(_start(task, [*before, *command], variables, folder))
             yield running
         finally:
             for each in running:

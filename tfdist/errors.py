@@ -12,3 +12,10 @@ class UsageError(ValueError):
 
 class StartAgainError(RuntimeError):
     """The job cannot go on but may be started again: commands end with exit code 75."""
+
+
+def code_of(error: BaseException) -> int:
+    """The exit code of a process that ends by this error."""
+    if isinstance(error, StartAgainError):
+        return EXIT_AGAIN
+    return EXIT_USAGE if isinstance(error, UsageError) else EXIT_FAILED

@@ -1,10 +1,12 @@
 """What is refused, before any step is made."""
 
+import signal
+
 import keras
 import numpy as np
 import pytest
 
-from tests.checkpoint.small import data, model, momentum
+from tests.checkpoint.small import Stop, StopError, data, model, momentum
 from tests.checkpoint.test_damage import fill
 from tfdist import Checkpoint
 from tfdist.checkpoint.folder import positions
@@ -69,6 +71,17 @@ def test_a_full_disk_ends_training_and_names_the_last_whole_one(tmp_path, monkey
     with pytest.raises(UsageError, match=said):
         model(momentum()).fit(data(), epochs=3, verbose=0, callbacks=[Checkpoint(tmp_path)])
     assert [each.step for each in positions(tmp_path)] == [7]
+
+
+def test_an_error_gives_signals_back(tmp_path):
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        callbacks = [Checkpoint(tmp_path), Stop((1, 3))]
+        with pytest.raises(StopError):
+            model(momentum()).fit(data(), epochs=3, verbose=0, callbacks=callbacks)
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def test_time_and_the_best_epoch(tmp_path):

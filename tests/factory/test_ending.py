@@ -1,4 +1,5 @@
 import atexit
+import os
 import sys
 
 import pytest
@@ -20,6 +21,9 @@ class Line:
     def __init__(self):
         self.said = []
 
+    def fail(self, reason):
+        self.said.append(reason)
+
     def finish(self, code):
         self.said.append(code)
 
@@ -35,6 +39,8 @@ def end(monkeypatch):
         line, at_exit, shown = Line(), [], []
         monkeypatch.setattr(sys, "excepthook", lambda *raised: shown.append(raised[1]))
         monkeypatch.setattr(atexit, "register", at_exit.append)
+        monkeypatch.setattr(atexit, "_run_exitfuncs", lambda: [each() for each in at_exit])
+        monkeypatch.setattr(os, "_exit", lambda code: line.said.append(f"ends with {code}"))
         ending = Ending(cluster, line)
         if told is not None:
             ending.tell(told)
@@ -52,17 +58,19 @@ def end(monkeypatch):
     ("error", "said"),
     [
         (None, [0, "bye"]),
-        (ValueError("no"), [1]),
-        (KeyboardInterrupt(), [1]),
-        (UsageError("no"), [2]),
-        (StartAgainError("lost"), [75]),
+        (ValueError("no"), ["ValueError: no", 1]),
+        (KeyboardInterrupt(), ["KeyboardInterrupt: ", 1]),
+        (UsageError("no"), ["UsageError: no", 2, "ends with 2"]),
+        (StartAgainError("lost"), ["StartAgainError: lost", 75, "ends with 75"]),
     ],
 )
-def test_servers_are_told_the_code(end, error, said):
+def test_servers_are_told_the_code_and_it_is_the_process_s_own(end, error, said):
     assert end(WITH_PS, error) == said
 
 
-@pytest.mark.parametrize(("error", "said"), [(None, ["bye"]), (ValueError("no"), [])])
+@pytest.mark.parametrize(
+    ("error", "said"), [(None, ["bye"]), (ValueError("no"), ["ValueError: no"])]
+)
 def test_a_worker_that_fails_is_lost_to_the_others(end, error, said):
     assert end(WORKERS, error) == said
 

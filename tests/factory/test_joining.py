@@ -10,7 +10,7 @@ def test_a_proxy_that_would_take_the_traffic_is_refused(monkeypatch):
     monkeypatch.setenv("http_proxy", "http://proxy:3128")
     planned = plan(cluster=Cluster({"worker": {0: "127.0.0.1:1", 1: "127.0.0.1:2"}}))
     with pytest.raises(UsageError) as caught:
-        join(planned, None, "auto", wait_seconds=1)
+        join(planned, {}, wait_seconds=1, stall_seconds=1)
     assert str(caught.value) == (
         "http_proxy=http://proxy:3128 takes TensorFlow's traffic to 127.0.0.1, which then waits "
         "for ever: export no_grpc_proxy=127.0.0.1, or unset http_proxy."

@@ -49,11 +49,17 @@ class Network:
         addresses: Of the hosts.
         ssh: The command that reaches them.
         outside: What runs a command where it can reach them: words to put before it.
+        inside: The same for each of them.
     """
 
     addresses: tuple[str, ...]
     ssh: str
     outside: tuple[str, ...]
+    inside: tuple[tuple[str, ...], ...]
+
+    def cut(self, number: int) -> None:
+        """Pull the cable of a host."""
+        _run(*self.inside[number], "ip", "link", "set", "eth0", "down")
 
 
 def require() -> None:
@@ -84,7 +90,8 @@ def network(folder: Path) -> Iterator[Network]:
         _keys(folder)
         for name, address in zip(names[1:], addresses[1:], strict=True):
             made.callback(_end, _sshd(name, address, folder))
-        yield Network(addresses[1:], _ssh(addresses[1:], folder), _inside(names[0]))
+        outside, *inside = map(_inside, names)
+        yield Network(addresses[1:], _ssh(addresses[1:], folder), outside, tuple(inside))
 
 
 def _connect(hub: str, name: str, number: int, address: str) -> None:
@@ -134,4 +141,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _ip(*words: str) -> None:
-    subprocess.run(["ip", *words], check=True, timeout=20)
+    _run("ip", *words)
+
+
+def _run(*words: str) -> None:
+    subprocess.run(words, check=True, timeout=20)

@@ -21,6 +21,7 @@ MISTAKES = [
     ({"learning_rate": 0.0}, "--learning_rate is 0.0, but must be above 0: give one such as 0.001"),
     ({"learning_rate": float("nan")}, "--learning_rate is nan, but must be above 0"),
     ({"learning_rate": float("inf")}, "--learning_rate is inf, but must be above 0"),
+    ({"stall_seconds": 0.0}, "--stall_seconds is 0.0, but must be above 0: give 120 or inf"),
     ({"strategy": "miror"}, "--strategy is 'miror': give one of auto, one_device, mirrored"),
     ({"optimizer": "admw"}, "--optimizer is 'admw': give one of sgd, momentum, adam, adamw"),
     ({"transport": "tcp"}, "--transport is 'tcp': give one of auto, ring, nccl, mpi"),
@@ -63,3 +64,9 @@ def test_explaining_needs_no_batch_size():
 def test_global_batch():
     assert Settings(global_batch_size=64).global_batch(4) == 64
     assert Settings(batch_size_per_replica=16).global_batch(4) == 64
+
+
+def test_what_all_tasks_must_be_told_alike():
+    one = Settings(global_batch_size=64, epochs=2, data_dir="/here", verbose="0").same()
+    assert (one["epochs"], one["global_batch_size"], one["stall_seconds"]) == (2, 64, 120.0)
+    assert not {"data_dir", "checkpoint_dir", "cache", "verbose", "seed"} & set(one)

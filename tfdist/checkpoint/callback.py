@@ -152,6 +152,12 @@ class Checkpoint(BetweenCalls):
             self._save(Position(self._step, self._epoch, end=True), logs)
         self._watch.stop()
 
+    def on_train_failed(self) -> None:
+        """Let signals do again what they did, unless one is what ends training."""
+        self._trains = False
+        if self._watch.asked is None:
+            self._watch.stop()
+
     @property
     def _step(self) -> int:
         return self._steps_before + self._done

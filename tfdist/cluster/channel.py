@@ -51,6 +51,8 @@ class Channel:
         self._finished: int | None = None
         self._closed = False
         self._when_lost: list[Callable[[str], None]] = []
+        self._listeners: dict[str, Callable[[Task, Any], None]] = {}
+        self._failures: dict[Task, str] = {}
         # A forked child that outlives this process must not keep its connections alive.
         os.register_at_fork(after_in_child=self._forget)
         for task, connection in self._connections.items():
@@ -61,6 +63,37 @@ class Channel:
         """The first task whose connection broke before the job was over, and why; else None."""
         with self._news:
             return next(iter(self._lost.values()), None)
+
+    @property
+    def fatal(self) -> str | None:
+        """The same, but under parameter servers only of tasks that no other can stand in for."""
+        with self._news:
+            fatal = (t for t in self._lost if not (self._cluster.has_ps and t.type == "worker"))
+            return next((self._lost[task] for task in fatal), None)
+
+    @property
+    def left(self) -> frozenset[Task]:
+        """The tasks that have ended on good terms."""
+        with self._news:
+            return frozenset(self._left)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the job has ended here, or for all."""
+        with self._news:
+            return self._closed or self._finished is not None
+
+    def tell(self, kind: str, value: Any) -> None:
+        """Give those at the other end a JSON value; nobody waits for it."""
+        self._send_all({kind: value})
+
+    def listen(self, kind: str, callback: Callable[[Task, Any], None]) -> None:
+        """Call `callback(task, value)`, in another thread, for what is told under `kind`."""
+        self._listeners[kind] = callback
+
+    def fail(self, reason: str) -> None:
+        """Tell the others why this process will be lost to them, in words behind "has failed: "."""
+        self._send_all({"failed": reason})
 
     def when_lost(self, callback: Callable[[str], None]) -> None:
         """Call `callback(sentence)`, in another thread, once for each task that is lost."""
@@ -163,6 +196,8 @@ class Channel:
         if "lost" in message:
             lost = Task(message["lost"]["type"], message["lost"]["index"])
             self._declare_lost(lost, message["sentence"])
+        for kind in self._listeners.keys() & message.keys():
+            self._listeners[kind](task, message[kind])
         with self._news:
             if "key" in message:
                 self._values[task, message["key"]].append(message["value"])
@@ -170,11 +205,14 @@ class Channel:
                 self._finished = message["finish"]
             elif "bye" in message:
                 self._left.add(task)
+            elif "failed" in message:
+                self._failures[task] = message["failed"]
             self._news.notify_all()
 
     def _lose(self, task: Task, error: OSError) -> None:
-        address = self._cluster.address(task)
-        self._declare_lost(task, f"{task} at {address} is lost: {why(error)}; start the job again.")
+        reason = self._failures.get(task)
+        what = f"has failed: {reason}" if reason else f"is lost: {why(error)}; start the job again."
+        self._declare_lost(task, f"{task} at {self._cluster.address(task)} {what}")
 
     def _declare_lost(self, task: Task, sentence: str) -> None:
         with self._news:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tfdist.cluster import Channel, Cluster
+from tfdist.cluster.pulse import PULSE
+from tfdist.cluster.watchdog import Watchdog
 from tfdist.errors import UsageError
 from tfdist.factory import (
     central_storage,
@@ -17,6 +20,7 @@ from tfdist.factory import (
 )
 from tfdist.factory.choice import IN_A_CLUSTER
 from tfdist.factory.context import Context, last, remember
+from tfdist.factory.creation import compare_variables
 from tfdist.factory.hardware import apply
 from tfdist.factory.joining import join
 from tfdist.factory.planning import Plan, plan
@@ -34,6 +38,8 @@ def strategy(
     transport: str = "auto",
     needs_bytes: int | None = None,
     wait_seconds: float = 300,
+    stall_seconds: float = 120,
+    same: Mapping[str, Any] | None = None,
 ) -> tf.distribute.Strategy:
     """Build the tf.distribute strategy for this process: call it before TensorFlow does anything.
 
@@ -54,6 +60,10 @@ def strategy(
         needs_bytes: Memory of the model's variables and optimizer slots in bytes, if it is known:
             "auto" takes central storage when they do not fit on each device.
         wait_seconds: How long to wait for the other tasks of the cluster.
+        stall_seconds: From then on, how long a task may be silent, or make no step while others
+            wait for it, until all end with exit code 75 and say which one it was. What takes its
+            time (the first step, callbacks, saving) may take ten times as long; inf for no limit.
+        same: What else must be the same in every task, by name, as JSON values.
 
     Raises:
         UsageError: the arguments, the cluster and the devices do not fit together, the tasks
@@ -62,12 +72,14 @@ def strategy(
     """
     _check_backend()
     seeds.check(seed)
+    _check_seconds(stall_seconds)
     planned = plan(name, devices, cluster=cluster, needs_bytes=needs_bytes)
     multi_worker.check_transport(transport, planned.devices)
     context = last()
     if context is None or not context.is_what(planned, transport):
-        built, channel = _build(planned, seed, transport, wait_seconds)
-        context = Context(planned, transport, built, channel)
+        facts = {"transport": transport, "seed": seed, **(same or {})}
+        built, channel, watchdog = _build(planned, transport, facts, wait_seconds, stall_seconds)
+        context = Context(planned, transport, built, channel, watchdog)
     context = replace(context, plan=planned, seed=seeds.agreed(seed, planned.cluster))
     seeds.sow(context.seed)
     remember(context)
@@ -75,20 +87,37 @@ def strategy(
 
 
 def _build(
-    planned: Plan, seed: int | None, transport: str, wait_seconds: float
-) -> tuple[tf.distribute.Strategy, Channel | None]:
-    name, cluster, devices = planned.choice.name, planned.cluster, planned.devices
-    if name in IN_A_CLUSTER:
-        channel = join(planned, seed, transport, wait_seconds)
-        if name == "parameter_server":
-            return parameter_server.build(cluster), channel
-        return multi_worker.build(cluster, devices, transport, channel), channel
-    apply(planned.request)
-    if name == "one_device":
-        return one_device.build(), None
-    if name == "central_storage":
-        return central_storage.build(devices), None
-    return mirrored.build(devices), None
+    planned: Plan,
+    transport: str,
+    facts: Mapping[str, Any],
+    wait_seconds: float,
+    stall_seconds: float,
+) -> tuple[tf.distribute.Strategy, Channel | None, Watchdog | None]:
+    if planned.choice.name not in IN_A_CLUSTER:
+        apply(planned.request)
+        return _of_one_process(planned), None, None
+    channel, watchdog = join(planned, facts, wait_seconds, stall_seconds)
+    with PULSE.doing("connects to the others", together=True):
+        if planned.choice.name == "parameter_server":
+            return parameter_server.build(planned.cluster), channel, watchdog
+        built = multi_worker.build(planned.cluster, planned.devices, transport, channel)
+    compare_variables(built, planned.cluster, channel, watchdog)
+    return built, channel, watchdog
+
+
+def _of_one_process(planned: Plan) -> tf.distribute.Strategy:
+    if planned.choice.name == "one_device":
+        return one_device.build()
+    if planned.choice.name == "central_storage":
+        return central_storage.build(planned.devices)
+    return mirrored.build(planned.devices)
+
+
+def _check_seconds(stall_seconds: float) -> None:
+    if not stall_seconds > 0:
+        raise UsageError(
+            f"stall_seconds is {stall_seconds}, but must be above 0: give one such as 120, or inf"
+        )
 
 
 def _check_backend() -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfdist.cluster import Channel, Cluster
+from tfdist.cluster.watchdog import Watchdog
 from tfdist.errors import UsageError
 from tfdist.factory.choice import Choice
 from tfdist.factory.devices import Devices
@@ -24,6 +25,7 @@ class Context:
         transport: How gradients travel between workers: "auto", "ring", "nccl" or "mpi".
         strategy: The tf.distribute object.
         channel: The line to the other tasks; None where this process trains alone.
+        watchdog: What ends this process when another task falls silent; None likewise.
         seed: The seed of all random numbers; None when they were left alone.
     """
 
@@ -31,6 +33,7 @@ class Context:
     transport: str
     strategy: tf.distribute.Strategy
     channel: Channel | None = None
+    watchdog: Watchdog | None = None
     seed: int | None = None
 
     @property

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import atexit
+import os
 import sys
+from contextlib import suppress
 from types import TracebackType
+from typing import NoReturn
 
 from tfdist.cluster import Channel, Cluster
-from tfdist.errors import (
-    EXIT_AGAIN,
-    EXIT_DONE,
-    EXIT_FAILED,
-    EXIT_USAGE,
-    StartAgainError,
-    UsageError,
-)
+from tfdist.errors import EXIT_AGAIN, EXIT_DONE, EXIT_USAGE, code_of
+
+_REASON_CHARACTERS = 500
 
 
 class Ending:
-    """Tells the other tasks, once, with which code this process ends.
+    """Tells the other tasks, once, with which code this process ends, and ends it with that.
 
     At the end of the interpreter that is 0, or the code of the exception that ends it: 2 for
     UsageError, 75 for StartAgainError, else 1. Python keeps the code of sys.exit() to itself: who
@@ -30,16 +28,19 @@ class Ending:
         self._cluster = cluster
         self._channel = channel
         self._code = EXIT_DONE
+        self._reason = ""
         self._told = False
         self._next_hook = sys.excepthook
         sys.excepthook = self._failed
         atexit.register(self._ended)
 
-    def tell(self, code: int) -> None:
-        """Say with which code this process ends."""
+    def tell(self, code: int, reason: str = "") -> None:
+        """Say with which code this process ends, and why when it failed."""
         if self._told:
             return
         self._told = True
+        if reason:
+            self._channel.fail(reason)
         if self._cluster.has_ps:
             self._channel.finish(code)
         if code == EXIT_DONE:
@@ -51,14 +52,20 @@ class Ending:
         error: BaseException,
         traceback: TracebackType | None,
     ) -> None:
-        self._code = _code_of(error)
+        self._code = code_of(error)
+        self._reason = f"{kind.__name__}: {error}"[:_REASON_CHARACTERS]
         self._next_hook(kind, error, traceback)
+        if self._code in (EXIT_USAGE, EXIT_AGAIN) and not hasattr(sys, "ps1"):
+            _end_process(self._code)
 
     def _ended(self) -> None:
-        self.tell(self._code)
+        self.tell(self._code, self._reason)
 
 
-def _code_of(error: BaseException) -> int:
-    if isinstance(error, StartAgainError):
-        return EXIT_AGAIN
-    return EXIT_USAGE if isinstance(error, UsageError) else EXIT_FAILED
+def _end_process(code: int) -> NoReturn:
+    """End with a code: after an exception the interpreter itself knows no code but 1."""
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # nobody may be there to read
+            stream.flush()
+    os._exit(code)

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from tfdist.cluster import Channel, Cluster
 from tfdist.cluster.variables import environment
-from tfdist.errors import EXIT_FAILED, UsageError
+from tfdist.errors import EXIT_DONE, UsageError, code_of
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -34,6 +34,7 @@ class World:
     channel: Channel
 
 
+_leaving: _Leaving | None = None
 _worlds: WeakKeyDictionary[tf.distribute.Strategy, World] = WeakKeyDictionary()
 
 
@@ -95,12 +96,19 @@ def check_places(places: list[tuple[int, str, int]]) -> None:
     )
 
 
+def end_with(code: int) -> None:
+    """Let MPI end all ranks when this process ends with a code that is not 0."""
+    if _leaving is not None:
+        _leaving.code = code
+
+
 def _load() -> Any:
     import mpi4py
 
     if "mpi4py.MPI" not in sys.modules:
         mpi4py.rc.finalize = False
-        _Leaving()
+        global _leaving
+        _leaving = _Leaving()
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
@@ -118,7 +126,7 @@ class _Leaving:
     """
 
     def __init__(self) -> None:
-        self._failed = False
+        self.code = EXIT_DONE
         self._next_hook = sys.excepthook
         sys.excepthook = self._note
         atexit.register(self._leave)
@@ -129,13 +137,13 @@ class _Leaving:
         error: BaseException,
         traceback: TracebackType | None,
     ) -> None:
-        self._failed = True
+        self.code = code_of(error)
         self._next_hook(kind, error, traceback)
 
     def _leave(self) -> None:
         from mpi4py import MPI
 
-        if self._failed:
+        if self.code != EXIT_DONE:
             sys.stderr.flush()
-            MPI.COMM_WORLD.Abort(EXIT_FAILED)
+            MPI.COMM_WORLD.Abort(self.code)
         MPI.Finalize()

@@ -9,6 +9,7 @@ import time
 from typing import NoReturn
 
 from tfdist.cluster import Channel, Cluster
+from tfdist.cluster.pulse import PULSE
 from tfdist.cluster.reach import reach
 from tfdist.errors import EXIT_AGAIN, EXIT_DONE
 from tfdist.factory.devices import Devices, Request
@@ -24,6 +25,7 @@ def serve(cluster: Cluster, devices: Devices, request: Request, channel: Channel
 
     The code is 75 when the coordinator ended without a word.
     """
+    PULSE.leave("serves", patience=1)
     _server = start_server(cluster, devices, request)  # serves as long as it is referred to
     channel.gather("serving", True)
     _say(f"{cluster.task} serves at {cluster.address(cluster.task)} until the chief has finished")

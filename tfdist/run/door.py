@@ -10,15 +10,16 @@ _EXIT_INTERRUPTED = 130  # 128 + SIGINT, as a shell counts
 
 def answer(command: Callable[[], int]) -> int:
     """Run a command and return its exit code; a bug leaves as the exception that it is."""
+    reason = ""
     try:
         code = command()
     except UsageError as error:
-        code = _say(error, EXIT_USAGE)
+        code, reason = _say(error, EXIT_USAGE), str(error)
     except StartAgainError as error:
         code = _say(error, EXIT_AGAIN)
     except KeyboardInterrupt:
         code = _say("interrupted", _EXIT_INTERRUPTED)
-    _tell_the_others(code)
+    _tell_the_others(code, reason)
     return code
 
 
@@ -29,7 +30,7 @@ def _say(sentence: object, code: int) -> int:
     return code
 
 
-def _tell_the_others(code: int) -> None:
+def _tell_the_others(code: int, reason: str) -> None:
     # A command that never asked for a strategy has no others, and need not load what it takes.
     if "tfdist.factory" in sys.modules:
-        sys.modules["tfdist.factory"].finish(code)
+        sys.modules["tfdist.factory"].finish(code, reason)

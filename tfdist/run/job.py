@@ -1,8 +1,7 @@
 """The run itself: strategy, data, model, fit."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from typing import Any
 
 import keras
@@ -13,8 +12,9 @@ from tfdist.checkpoint.callback import Checkpoint
 from tfdist.cluster import Cluster
 from tfdist.data import Source, load, order
 from tfdist.data.ledger import Ledger, ledger
-from tfdist.errors import StartAgainError, UsageError
-from tfdist.factory import Context, current
+from tfdist.errors import UsageError
+from tfdist.factory import current
+from tfdist.factory.failures import translated
 from tfdist.models import build
 from tfdist.run import optimizers, report, saving, seeing
 from tfdist.run.clock import Clock
@@ -30,7 +30,14 @@ def run(settings: Settings, cluster: Cluster) -> dict[str, Any]:
         cluster=cluster,
         seed=settings.seed,
         transport=settings.transport,
+        stall_seconds=settings.stall_seconds,
+        same={f"--{name}": value for name, value in settings.same().items()},
     )
+    with translated():
+        return _run(settings, strategy)
+
+
+def _run(settings: Settings, strategy: tf.distribute.Strategy) -> dict[str, Any]:
     keras.config.set_dtype_policy(settings.precision)
     source = load(settings.dataset, settings.data_dir, settings.reading())
     # Under parameter servers each worker takes whole steps, so a step has one worker's replicas.
@@ -47,8 +54,7 @@ def run(settings: Settings, cluster: Cluster) -> dict[str, Any]:
     sys.stdout.flush()
     clock, saves = Clock(), saving.checkpoint(settings, account)
     observers = seeing.observers(settings)
-    unread = nullcontext() if source.bad is None else source.bad.told()
-    with _loss_of_tasks_told(current()), unread:
+    with nullcontext() if source.bad is None else source.bad.told():
         history = _fit(settings, source, account, model, [clock, *observers], saves)
     done = record(settings, current(), account, model, history, clock)
     seeing.tell(observers, done)
@@ -103,15 +109,3 @@ def _fit(
         verbose=seeing.shown(settings),
         callbacks=callbacks if saves is None else [*callbacks, saves],
     ).history
-
-
-@contextmanager
-def _loss_of_tasks_told(context: Context) -> Iterator[None]:
-    """Name the task that is lost, where TensorFlow fails because of it in words of its own."""
-    try:
-        yield
-    except tf.errors.OpError as error:
-        lost = context.channel.lost if context.channel is not None else None
-        if lost is None:
-            raise
-        raise StartAgainError(lost) from error

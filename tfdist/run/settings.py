@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 from tfdist import names
 from tfdist.data.flags import DataFlags
@@ -29,6 +30,11 @@ _OF_CHECKPOINTS = (
     "checkpoint_every_epochs",
     "keep_best",
 )
+# Folders may have other names on other hosts, and the screen is each task's own.
+_OF_EACH = (
+    *("data_dir", "cache", "checkpoint_dir", "log_dir", "verbose", "explain"),
+    *("strategy", "devices", "seed", "transport"),  # compared as what they come to
+)
 _COUNTS = (
     *("global_batch_size", "batch_size_per_replica", "epochs", "steps_per_epoch"),
     *("checkpoint_every_steps", "checkpoint_every_epochs", "keep", "log_every"),
@@ -52,6 +58,9 @@ class Settings(DataFlags):
         None, _WHERE, "LIST", "cpu, cpu:2, gpu, gpu:4 or gpu:0,2 in each process [GPUs, else CPU]"
     )
     transport: str = _flag("auto", _WHERE, "NAME", f"of gradients: {', '.join(TRANSPORTS)}")
+    stall_seconds: float = _flag(
+        120.0, _WHERE, "N", "how long a task may be silent or keep others waiting; inf: no limit"
+    )
     explain: bool = _flag(
         False, _WHERE, "", "say which strategy is chosen, and why not the others; train nothing"
     )
@@ -123,6 +132,7 @@ class Settings(DataFlags):
             _check_count(name, getattr(self, name))
         self._check_checkpoints()
         self._check_seen()
+        _check_seconds(self.stall_seconds)
         _check_rate(self.learning_rate)
         _check_model(self.model)
         parse_devices(self.devices)
@@ -150,6 +160,10 @@ class Settings(DataFlags):
             if self.log_dir is None:
                 raise UsageError("--profile_steps was given without --log_dir: give the folder too")
 
+    def same(self) -> dict[str, Any]:
+        """Return what every task of a job must be told alike, by name."""
+        return {e.name: getattr(self, e.name) for e in fields(self) if e.name not in _OF_EACH}
+
     def global_batch(self, replicas: int) -> int:
         """The number of examples in one step over this many replicas."""
         return self.global_batch_size or (self.batch_size_per_replica or 1) * replicas
@@ -164,6 +178,11 @@ def _check_choice(name: str, value: str, choices: Iterable[str]) -> None:
 def _check_count(name: str, value: int | None) -> None:
     if value is not None and value < 1:
         raise UsageError(f"--{name} is {value}, but must be 1 or more: give a larger number")
+
+
+def _check_seconds(value: float) -> None:
+    if not value > 0:
+        raise UsageError(f"--stall_seconds is {value}, but must be above 0: give 120 or inf")
 
 
 def _check_rate(value: float | None) -> None:

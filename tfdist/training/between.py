@@ -31,3 +31,6 @@ class BetweenCalls(keras.callbacks.Callback):
 
     def pause(self, kind: str, done: int) -> None:
         """Act after `done` steps of the epoch; of kind "train" or "test"."""
+
+    def on_train_failed(self) -> None:
+        """Undo what was set up for training: an error ends it, and `on_train_end` will not come."""

@@ -3,11 +3,13 @@
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import keras
 import tensorflow as tf
 
+from tfdist.cluster.pulse import PULSE
 from tfdist.training.between import BetweenCalls
 
 _MANY = 1 << 30
@@ -94,6 +96,7 @@ class Callbacks:
         self._engine = engine
         verbose = verbosity(verbose) if engine.is_chief else 0
         self._drawn = 0.0
+        self._epoch = 1
         if isinstance(callbacks, keras.callbacks.CallbackList):
             self._list = callbacks
             return
@@ -128,11 +131,41 @@ class Callbacks:
 
     def pause(self, kind: str, done: int) -> None:
         """Tell the callbacks between calls of the steps done."""
-        for each in self._between:
-            each.pause(kind, done)
+        with PULSE.doing("is in a callback between steps"):
+            for each in self._between:
+                each.pause(kind, done)
+
+    @contextmanager
+    def undone_on_failure(self) -> Iterator[None]:
+        """Let callbacks undo what they set up when an error ends training."""
+        try:
+            yield
+        except BaseException:
+            for each in self._between:
+                each.on_train_failed()
+            raise
+
+    def on_epoch_begin(self, epoch: int) -> None:
+        """Tell all callbacks that an epoch begins."""
+        self._epoch = epoch + 1
+        self.reach("train", 0)
+        with PULSE.doing("is in its callbacks (on_epoch_begin)"):
+            self._list.on_epoch_begin(epoch)
+
+    def reach(self, kind: str, done: int, ended: bool = False) -> None:
+        """Let the other tasks know how far training has come, and whether its data has ended."""
+        if kind == "train":
+            at = f"the end of its data, step {done}" if ended else f"step {done}"
+            PULSE.reach(f"{at} of epoch {self._epoch}")
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._list, name)
+        call = getattr(self._list, name)
+
+        def told(*args: Any) -> None:
+            with PULSE.doing(f"is in its callbacks ({name})"):
+                call(*args)
+
+        return told if name.startswith("on_") else call
 
     def every(self, kind: str) -> int | None:
         """Return after how many steps a callback wants to be called, None when none wants it."""
@@ -141,16 +174,18 @@ class Callbacks:
 
     def batch_begin(self, kind: str, step: int) -> None:
         """Call the callbacks that look at batches before a step."""
-        for callback in self._list.callbacks:
-            if _wants_batches(callback, kind):
-                getattr(callback, f"on_{kind}_batch_begin")(step, logs={})
+        with PULSE.doing(f"is in its callbacks (on_{kind}_batch_begin)"):
+            for callback in self._list.callbacks:
+                if _wants_batches(callback, kind):
+                    getattr(callback, f"on_{kind}_batch_begin")(step, logs={})
 
     def batch_end(self, kind: str, step: int) -> None:
         """Call the callbacks that look at batches after a step."""
         logs = LazyLogs(lambda: self._engine.logs(kind))
-        for callback in self._list.callbacks:
-            if _wants_batches(callback, kind):
-                getattr(callback, f"on_{kind}_batch_end")(step, logs=logs)
+        with PULSE.doing(f"is in its callbacks (on_{kind}_batch_end)"):
+            for callback in self._list.callbacks:
+                if _wants_batches(callback, kind):
+                    getattr(callback, f"on_{kind}_batch_end")(step, logs=logs)
 
     def tick(self, kind: str, step: int) -> None:
         """Draw the bar when it is time to."""

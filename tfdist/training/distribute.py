@@ -12,6 +12,7 @@ from tfdist.training import internals
 from tfdist.training.capture import teach_layers
 from tfdist.training.coordinator import Coordinated
 from tfdist.training.engine import Engine
+from tfdist.training.guard import guarded
 from tfdist.training.own_apply import teach_optimizers
 from tfdist.training.share import teach_keras
 
@@ -42,7 +43,7 @@ def distribute(model: keras.Model) -> keras.Model:
         ("evaluate", fitting.evaluate),
         ("predict", fitting.predict),
     ):
-        _replace(model, name, functools.partial(function, engine))
+        _replace(model, name, guarded(function, engine))
     _replace(model, "predict_on_batch", functools.partial(fitting.predict_on_batch, engine))
     for kind in ("train", "test"):
         _replace(model, f"{kind}_on_batch", functools.partial(fitting.on_batch, engine, kind))

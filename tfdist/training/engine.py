@@ -1,10 +1,13 @@
 """One model under one strategy: builds it, makes its steps, reads its logs."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import keras
 import tensorflow as tf
 
+from tfdist.cluster.pulse import PULSE, SLOW
 from tfdist.factory.context import last
 from tfdist.training import internals
 from tfdist.training.additive import adds_up
@@ -15,6 +18,9 @@ from tfdist.training.predict import Predictor
 from tfdist.training.rehearsal import has_unbuilt_optimizers, rehearse
 from tfdist.training.replica import TestStep, TrainStep, is_own
 from tfdist.training.step import Step
+
+# Of steps; after these they are traced and compiled, on workers under parameter servers too.
+_FIRST_CALLS = 2
 
 
 class Engine:
@@ -37,10 +43,12 @@ class Engine:
         self._predictor: Predictor | None = None
         self._results: Any = None
         self._agreement = Agreement(strategy)
+        self._calls = 0
 
     def ready(self, spec: Any) -> None:
         """Build what is not built for such batches; put every variable in its place."""
         model = self.model
+        self._calls = 0
         internals.global_seed()  # made here, so that it is among what a checkpoint keeps
         if self._compiled is not model._loss_tracker:
             self._compiled = model._loss_tracker
@@ -68,19 +76,23 @@ class Engine:
 
     def train(self, iterator: Any, at_most: int) -> int:
         """Train on up to `at_most` batches; return how many, 0 when there are no more."""
-        return self._loop("train")(iterator, at_most)
+        with self._together("trains", computes=True):
+            return self._loop("train")(iterator, at_most)
 
     def test(self, iterator: Any, at_most: int) -> int:
         """Evaluate up to `at_most` batches; return how many, 0 when there are no more."""
-        return self._loop("test")(iterator, at_most)
+        with self._together("evaluates", computes=True):
+            return self._loop("test")(iterator, at_most)
 
     def on_batch(self, kind: str, batch: Any) -> None:
         """Run one step, of kind "train" or "test", on one batch."""
-        self._loop(kind).one(batch)
+        with self._together(f"is in {kind}_on_batch()", computes=True):
+            self._loop(kind).one(batch)
 
     def predict(self, batch: Any) -> Any:
         """Return the predictions for one global batch, in its order, on every task."""
-        return self.predictor(batch)
+        with self._together("predicts", computes=True):
+            return self.predictor(batch)
 
     @property
     def predictor(self) -> Predictor:
@@ -112,7 +124,8 @@ class Engine:
 
     def agree_to_stop(self, stop: bool) -> bool:
         """Return whether any task asked to stop, and take over the chief's learning rate."""
-        return self._agreement(stop, self.model.optimizer)
+        with self._together("asks the others whether to stop"):
+            return self._agreement(stop, self.model.optimizer)
 
     def finalize(self) -> None:
         """Let the optimizer put its moving averages in place of the weights, if it keeps them."""
@@ -121,6 +134,10 @@ class Engine:
 
     def logs(self, kind: str) -> dict[str, float]:
         """Fetch the metrics, and what else a step of the user's own logs."""
+        with self._together("reads its metrics"):
+            return self._logs(kind)
+
+    def _logs(self, kind: str) -> dict[str, float]:
         if kind in self._loops:
             self._loops[kind].settle()
         if self._results is None:
@@ -132,8 +149,17 @@ class Engine:
 
     def settle(self) -> None:
         """Wait until every step that was asked for is computed and counted."""
-        for loop in self._loops.values():
-            loop.settle()
+        with self._together("waits for its last steps"):
+            for loop in self._loops.values():
+                loop.settle()
+
+    @contextmanager
+    def _together(self, what: str, computes: bool = False) -> Iterator[None]:
+        """Say that the other tasks must do the same; the first steps are traced and compiled."""
+        self._calls += computes
+        is_first = (computes or self.apart) and self._calls <= _FIRST_CALLS
+        with PULSE.doing(what, together=True, patience=SLOW if is_first else 1.0):
+            yield
 
     @property
     def input_seconds(self) -> float:

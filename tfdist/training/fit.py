@@ -10,6 +10,7 @@ import tensorflow as tf
 from tfdist.training import internals
 from tfdist.training.callbacks import Callbacks
 from tfdist.training.feed import Feed
+from tfdist.training.same import refuse_differences, spec_of
 
 _MANY = 1 << 30
 
@@ -56,9 +57,33 @@ def fit(
             batch_size=validation_batch_size or batch_size,
             steps=validation_steps,
         )
+    refuse_differences(
+        engine,
+        "fit",
+        epochs=epochs,
+        initial_epoch=initial_epoch,
+        steps=feed.steps,
+        data=spec_of(feed.element_spec),
+        validation_steps=validation and validation.steps,
+        validation_data=validation and spec_of(validation.element_spec),
+    )
     engine.ready(feed.element_spec)
     model.stop_training = False
     hooks = Callbacks(engine, callbacks, verbose=verbose, epochs=epochs, steps=feed.steps)
+    with hooks.undone_on_failure():
+        return _fit(engine, feed, validation, hooks, initial_epoch, epochs, validation_freq)
+
+
+def _fit(
+    engine: Any,
+    feed: Feed,
+    validation: Feed | None,
+    hooks: Callbacks,
+    initial_epoch: int,
+    epochs: int,
+    validation_freq: Any,
+) -> keras.callbacks.History:
+    model = engine.model
     hooks.on_train_begin()
     logs: dict = {}
     first, done, skips = hooks.start(initial_epoch)
@@ -97,6 +122,8 @@ def evaluate(
     """Evaluate as `keras.Model.evaluate` does."""
     engine.model._assert_compile_called("evaluate")
     feed = Feed(x, y, sample_weight, batch_size=batch_size, steps=steps)
+    data = spec_of(feed.element_spec)
+    refuse_differences(engine, "evaluate", steps=feed.steps, data=data)
     engine.ready(feed.element_spec)
     hooks = Callbacks(engine, callbacks, verbose=verbose, epochs=1, steps=feed.steps)
     logs = _evaluate(engine, feed, hooks)
@@ -113,6 +140,8 @@ def predict(
 ) -> Any:
     """Predict as `keras.Model.predict` does; every task returns all rows, in order."""
     feed = Feed(x, batch_size=batch_size, steps=steps)
+    data = spec_of(feed.element_spec)
+    refuse_differences(engine, "predict", steps=feed.steps, data=data)
     hooks = Callbacks(engine, callbacks, verbose=verbose, epochs=1, steps=feed.steps)
     engine.ready_to_predict(feed.element_spec)
     engine.model.stop_predicting = False
@@ -185,11 +214,13 @@ def _epoch(engine: Any, feed: Feed, kind: str, hooks: Callbacks, done: int = 0) 
             run, iterator, size, bool(every), lambda n, done=done: hooks.tick(kind, done + n - 1)
         )
         whole, done = (ran < size if every else not ran), done + ran
+        hooks.reach(kind, done)
         if every and ran:
             hooks.batch_end(kind, done - 1)
             stop = engine.agree_to_stop(engine.asked_to_stop(kind))
         if ran:
             hooks.pause(kind, done)
+    hooks.reach(kind, done, ended=True)
     feed.end(done, whole or done == steps)
 
 

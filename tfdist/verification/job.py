@@ -10,10 +10,9 @@ import tfdist
 from tfdist.cluster import Cluster
 from tfdist.data import Source, load, order
 from tfdist.errors import UsageError
-from tfdist.factory import current
+from tfdist.factory.failures import translated
 from tfdist.models import build
 from tfdist.run import optimizers
-from tfdist.run.job import _loss_of_tasks_told
 from tfdist.verification import verify
 from tfdist.verification.report import Report
 from tfdist.verification.settings import VerifySettings
@@ -37,7 +36,7 @@ def run(settings: VerifySettings, cluster: Cluster) -> Report:
     if not cluster.is_chief:
         sys.stdout.write(f"tfdist: {cluster.task} takes part; the chief is {cluster.chief}\n")
         sys.stdout.flush()
-    with _loss_of_tasks_told(current()):
+    with translated():
         return verify(
             lambda: build(settings.model, shape, source.num_classes, settings.seed),
             data,
