@@ -10,8 +10,10 @@ import time
 
 import pytest
 
+from tests.launch import training
 from tests.launch.launching import DEAF, environment, launched, left
 from tests.launch.slurm_site import slurm_site
+from tests.launch.training import TRAIN
 
 PLACE = "from tfdist.cluster import resolve; c = resolve(); print(c.source, c.tf_config())"
 FAILS = """
@@ -30,11 +32,15 @@ def site(tmp_path_factory):
 
 
 def submit(site, code, *flags, before=()):
+    return run([*FLAGS, *flags, "--", "-c", code], site, before)
+
+
+def run(words, site, before=(), timeout=60):
     return subprocess.run(
-        [*before, sys.executable, "-m", "tfdist.launch", *FLAGS, *flags, "--", "-c", code],
+        [*before, sys.executable, "-m", "tfdist.launch", *words],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=timeout,
         env=environment(site),
     )
 
@@ -61,10 +67,10 @@ def test_a_batch_job(site, tmp_path):
     assert "Comment=two words" in shown
 
 
-def ended(site, number):
+def ended(site, number, seconds=30):
     """What Slurm tells of a job once it has ended."""
     words = ["scontrol", "show", "job", number]
-    for _ in range(300):
+    for _ in range(10 * seconds):
         shown = subprocess.run(words, capture_output=True, text=True, env=environment(site)).stdout
         if not any(f"JobState={state}" in shown for state in ("PENDING", "RUNNING", "COMPLETING")):
             return shown
@@ -82,6 +88,42 @@ def test_a_step_inside_of_an_allocation(site):
 def test_the_exit_code_of_a_batch_job_is_the_cause_s(site, tmp_path):
     done = submit(site, FAILS, "--submit_options=--nodes=2", f"--log_dir={tmp_path}")
     assert "ExitCode=3:0" in ended(site, done.stdout.split()[-1])
+
+
+@pytest.mark.parametrize("distribution", ["block", "cyclic"])
+def test_places_follow_the_distribution(site, distribution):
+    # Three tasks, of which Slurm puts two on the first node.
+    options = f"--submit_options=--nodes=2 --distribution={distribution}"
+    before = ["salloc", "--quiet", "--nodes=2", "--ntasks=3"]
+    done = submit(site, PLACE, "--workers=2", options, before=before)
+    assert done.returncode == 0, done.stderr
+    lines = sorted(line for line in done.stdout.splitlines() if "Slurm {" in line)
+    cluster = json.loads(lines[0].partition(" Slurm ")[2])["cluster"]
+    nodes = [address.partition(":")[0] for jobs in cluster.values() for address in jobs]
+    assert nodes == {"block": ["n1", "n1", "n2"], "cyclic": ["n1", "n2", "n1"]}[distribution]
+    assert len(lines) == 3
+
+
+def trained(log):
+    """The run record in what the tasks have written, one of several that are alike."""
+    return "\n".join(line for line in log.splitlines() if '"weights_norm"' in line)
+
+
+def test_a_batch_job_trains_with_the_numbers_of_one_device(site, tmp_path):
+    flags = ["--workers=2", "--submit=slurm", "--submit_options=--nodes=2", f"--log_dir={tmp_path}"]
+    number = run([*flags, "--", *TRAIN], site).stdout.split()[-1]
+    shown = ended(site, number, seconds=150)
+    log = (tmp_path / f"{number}.log").read_text()
+    assert "JobState=COMPLETED" in shown, log
+    training.check(trained(log))
+
+
+def test_a_cyclic_step_trains_with_the_numbers_of_one_device(site):
+    flags = ["--workers=3", "--submit=slurm", "--submit_options=--nodes=2 --distribution=cyclic"]
+    before = ["salloc", "--quiet", "--nodes=2", "--ntasks=3"]
+    done = run([*flags, "--", *TRAIN], site, before, timeout=150)
+    assert done.returncode == 0, done.stderr
+    training.check(trained(done.stdout), replicas=3)
 
 
 def test_a_failure_ends_the_step_with_its_code(site):
