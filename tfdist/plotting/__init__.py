@@ -1,0 +1,1 @@
+"""What do runs look like? Pictures of what they left behind. Imports no TensorFlow."""
