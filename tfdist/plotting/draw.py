@@ -79,7 +79,8 @@ def _style(number: int, points: int) -> dict[str, Any]:
         "color": _COLOURS[number % len(_COLOURS)],
         "marker": _MARKS[number % len(_MARKS)],
         "markevery": max(1, points // 10),
-        "markersize": 5,
+        "fillstyle": "none",  # and the first largest, so that lines which coincide are all seen
+        "markersize": max(4, 10 - 2 * number),
         "linewidth": 1.5,
     }
 

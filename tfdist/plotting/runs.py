@@ -10,6 +10,7 @@ from typing import Any
 
 from tfdist.errors import UsageError
 from tfdist.progress.needs import need
+from tfdist.run.loading import load_tensorflow
 
 _TAGS = {"epoch/": "", "validation/": "val_"}
 
@@ -81,6 +82,7 @@ def _objects(file: Path) -> Iterator[dict[str, Any]]:
 
 def _from_folder(folder: Path) -> Run:
     need("tensorboard", extra="tensorboard", purpose="reading a log_dir")
+    load_tensorflow()  # which TensorBoard would do less quietly
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
     from tensorboard.util.tensor_util import make_ndarray
 
