@@ -50,6 +50,7 @@ def keras_model(keras: Any, name: str) -> Any:
 
 
 def keras_data(tf: Any, batch_size: int) -> Any:
-    """Return batches without end."""
-    data = tf.data.Dataset.from_tensor_slices(images(batch_size * BATCHES))
-    return data.cache().repeat().batch(batch_size, drop_remainder=True).prefetch(2)
+    """Return batches without end, cut once, as the loop in PyTorch slices them."""
+    x, y = images(batch_size * BATCHES)
+    batches = x.reshape(BATCHES, batch_size, *IMAGE), y.reshape(BATCHES, batch_size)
+    return tf.data.Dataset.from_tensor_slices(batches).repeat().prefetch(2)

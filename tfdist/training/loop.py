@@ -94,7 +94,7 @@ class Loop:
             return done + tf.cast(more, tf.int32), more, waited
 
         none = (tf.constant(0), tf.constant(True), tf.constant(0.0, tf.float64))
-        done, _, waited = tf.while_loop(go_on, once, none)
+        done, _, waited = tf.while_loop(go_on, once, none, parallel_iterations=1)
         return done, waited
 
     def _on(self, batch: Any) -> tf.Tensor:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -42,18 +41,3 @@ _HELD_BY_THE_LIST = _references()
 def _aligned(memory: np.ndarray, size_bytes: int) -> np.ndarray:
     start = -memory.ctypes.data % _ALIGNED_BYTES
     return memory[start : start + size_bytes]
-
-
-def padded_bytes(size_bytes: int) -> int:
-    """Return the bytes that something takes in a message, the next one being aligned again."""
-    return -(-size_bytes // _ALIGNED_BYTES) * _ALIGNED_BYTES
-
-
-def views(memory: np.ndarray, like: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Return arrays shaped like these, one behind the other in a message."""
-    found, start = [], 0
-    for array in like:
-        part = memory[start : start + array.nbytes]
-        found.append(part.view(array.dtype).reshape(array.shape))
-        start += padded_bytes(array.nbytes)
-    return found

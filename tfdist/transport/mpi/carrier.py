@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from tfdist.transport.mpi.buckets import Bucket
-from tfdist.transport.mpi.buffers import Buffers, padded_bytes, views
+from tfdist.transport.mpi.buffers import Buffers
 from tfdist.transport.mpi.line import Line
 
 
@@ -31,15 +29,12 @@ class Carrier:
         self._buffers = Buffers()
         self._under_way: dict[int, _UnderWay] = {}
 
-    def start(self, number: int, bucket: Bucket, arrays: list[np.ndarray]) -> None:
-        """Set off a bucket; arrays come in the order of its messages."""
+    def start(self, number: int, arrays: list[np.ndarray]) -> None:
+        """Set off a bucket: an array for each of its messages."""
         for before in self._under_way.values():
             self._line.advance(before.requests)
-        left, requests, sums = iter(arrays), [], []
-        for message in bucket:
-            request, found = self._send([next(left) for _ in message.places])
-            requests.append(request)
-            sums += found
+        sums = [self._like(array) for array in arrays]
+        requests = list(map(self._line.start_sum, arrays, sums))
         self._under_way[number] = _UnderWay(requests, arrays, sums)
 
     def finish(self, number: int) -> list[np.ndarray]:
@@ -59,11 +54,5 @@ class Carrier:
         self._line.wait([self._line.start_gather(array, rows * width, everything)])
         return everything.reshape(shape)
 
-    def _send(self, arrays: list[np.ndarray]) -> tuple[Any, list[np.ndarray]]:
-        memory = self._buffers.take(sum(padded_bytes(a.nbytes) for a in arrays))
-        sums = views(memory, arrays)
-        if len(arrays) == 1:
-            return self._line.start_sum(arrays[0], sums[0]), sums
-        for array, place in zip(arrays, sums, strict=True):
-            np.copyto(place, array)
-        return self._line.start_sum(None, memory.view(arrays[0].dtype)), sums
+    def _like(self, array: np.ndarray) -> np.ndarray:
+        return self._buffers.take(array.nbytes).view(array.dtype).reshape(array.shape)

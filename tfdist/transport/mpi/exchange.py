@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from tfdist.factory.mpi import World
-from tfdist.transport.mpi.buckets import Bucket, fill
+from tfdist.transport.mpi.buckets import fill
 from tfdist.transport.mpi.carrier import Carrier
 from tfdist.transport.mpi.line import Line, check_same
 
@@ -79,60 +78,65 @@ def _agreed(line: Line, values: list, order: list[int]) -> list[int]:
 def _sum_dense(carrier: Carrier, values: list, places: list[int]) -> dict[int, tf.Tensor]:
     added = {i: _as_added(tf.convert_to_tensor(values[i])) for i in places}
     buckets = fill([(i, added[i].dtype.name, _size_bytes(added[i])) for i in places])
-    if len(buckets) == 1:
-        found = _at_once(carrier, buckets[0], added)
-    else:
-        found = _in_turn(carrier, buckets, added)
-    for i, total in found.items():
-        total.set_shape(added[i].shape)
-        found[i] = tf.cast(total, values[i].dtype)
-    return found
-
-
-def _in_turn(
-    carrier: Carrier, buckets: list[Bucket], added: dict[int, tf.Tensor]
-) -> dict[int, tf.Tensor]:
-    """Start all buckets, each as soon as it is full but in this order, then wait for each."""
-    started: list[tf.Tensor] = []
-    for number, bucket in enumerate(buckets):
-        with tf.control_dependencies(started[-1:]):
-            started.append(_start(carrier, number, bucket, added))
+    # Packed by TensorFlow: each tensor that a Python operation takes or gives costs several us.
+    sent = [[_packed([added[i] for i in message.places]) for message in b] for b in buckets]
     found: dict[int, tf.Tensor] = {}
-    after = started[-1]
-    for number, bucket in enumerate(buckets):
-        with tf.control_dependencies([after]):
-            sums = _finish(carrier, number, bucket, added)
-        after = next(iter(sums.values()))
-        found.update(sums)
-    return found
+    for bucket, sums in zip(buckets, _in_turn(carrier, sent), strict=True):
+        for message, total in zip(bucket, sums, strict=True):
+            parts = _unpacked(total, [added[i] for i in message.places])
+            found |= zip(message.places, parts, strict=True)
+    return {i: tf.cast(total, values[i].dtype) for i, total in found.items()}
 
 
-def _start(carrier: Carrier, number: int, bucket: Bucket, added: dict[int, tf.Tensor]) -> tf.Tensor:
+def _packed(values: list[tf.Tensor]) -> tf.Tensor:
+    return values[0] if len(values) == 1 else tf.concat([tf.reshape(v, [-1]) for v in values], 0)
+
+
+def _unpacked(total: tf.Tensor, like: list[tf.Tensor]) -> list[tf.Tensor]:
+    if len(like) == 1:
+        return [tf.ensure_shape(total, like[0].shape)]
+    parts = tf.split(total, [v.shape.num_elements() for v in like])
+    return [tf.reshape(part, v.shape) for part, v in zip(parts, like, strict=True)]
+
+
+def _in_turn(carrier: Carrier, sent: list[list[tf.Tensor]]) -> list[list[tf.Tensor]]:
+    """Start all buckets, each as soon as it is full but in this order, then wait for each.
+
+    The last is started and waited for by one operation: nothing is computed between the two.
+    """
+    after: list[tf.Tensor] = []
+    for number, messages in enumerate(sent[:-1]):
+        with tf.control_dependencies(after):
+            after = [_start(carrier, number, messages)]
+    last = len(sent) - 1
+    with tf.control_dependencies(after):
+        sums = [_at_once(carrier, last, sent[last])] if sent else []
+    for number, messages in enumerate(sent[:-1]):
+        with tf.control_dependencies(sums[-1][:1]):
+            sums.append(_finish(carrier, number, messages))
+    return [*sums[1:], *sums[:1]]
+
+
+def _start(carrier: Carrier, number: int, messages: list[tf.Tensor]) -> tf.Tensor:
     def start(*arrays: Any) -> Any:
-        carrier.start(number, bucket, list(map(np.asarray, arrays)))
+        carrier.start(number, list(map(np.asarray, arrays)))
         return np.int32(number)
 
-    return tf.numpy_function(start, [added[i] for i in _places(bucket)], tf.int32)
+    return tf.numpy_function(start, messages, tf.int32)
 
 
-def _finish(
-    carrier: Carrier, number: int, bucket: Bucket, added: dict[int, tf.Tensor]
-) -> dict[int, tf.Tensor]:
-    places = _places(bucket)
-    sums = tf.numpy_function(lambda: carrier.finish(number), [], [added[i].dtype for i in places])
-    return _by_place(places, sums)
+def _finish(carrier: Carrier, number: int, messages: list[tf.Tensor]) -> list[tf.Tensor]:
+    types = [m.dtype for m in messages]
+    return tf.nest.flatten(tf.numpy_function(lambda: carrier.finish(number), [], types))
 
 
-def _at_once(carrier: Carrier, bucket: Bucket, added: dict[int, tf.Tensor]) -> dict[int, tf.Tensor]:
-    """Sum the only bucket: with nothing to compute meanwhile, one operation does it."""
-    places = _places(bucket)
-
+def _at_once(carrier: Carrier, number: int, messages: list[tf.Tensor]) -> list[tf.Tensor]:
     def both(*arrays: Any) -> list[np.ndarray]:
-        carrier.start(0, bucket, list(map(np.asarray, arrays)))
-        return carrier.finish(0)
+        carrier.start(number, list(map(np.asarray, arrays)))
+        return carrier.finish(number)
 
-    sums = tf.numpy_function(both, [added[i] for i in places], [added[i].dtype for i in places])
-    return _by_place(places, sums)
+    # TensorFlow returns a single result without a list.
+    return tf.nest.flatten(tf.numpy_function(both, messages, [m.dtype for m in messages]))
 
 
 def _gather(carrier: Carrier, value: tf.IndexedSlices) -> tf.IndexedSlices:
@@ -151,15 +155,6 @@ def _rows(carrier: Carrier, *mine: tf.Tensor) -> list[tf.Tensor]:
     for rows, own in zip(found, mine, strict=True):
         rows.set_shape([None, *own.shape[1:]])
     return [tf.cast(rows, own.dtype) for rows, own in zip(found, mine, strict=True)]
-
-
-def _by_place(places: Sequence[int], sums: Any) -> dict[int, tf.Tensor]:
-    """Pair places with sums; TensorFlow returns a single result without a list, or with one."""
-    return dict(zip(places, tf.nest.flatten(sums), strict=True))
-
-
-def _places(bucket: Bucket) -> Sequence[int]:
-    return [place for message in bucket for place in message.places]
 
 
 def _as_added(value: tf.Tensor) -> tf.Tensor:

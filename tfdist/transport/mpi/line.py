@@ -15,7 +15,7 @@ from tfdist.factory.mpi import World
 _PATIENCE_SECONDS = 1800.0
 # MPI works only while it is asked; who sleeps between two questions slows a message down.
 _BUSY_SECONDS = 2.0
-_PAUSE_SECONDS = 0.0005
+_PAUSE_SECONDS = 0.00005
 _YIELD_EVERY = 64  # questions: lets another process have the core where there are too few
 
 
@@ -41,9 +41,9 @@ class Line:
         self.wait([request])
         return line
 
-    def start_sum(self, mine: np.ndarray | None, total: np.ndarray) -> Any:
-        """Start summing over all tasks into `total`, from `mine` or, without it, from `total`."""
-        return self._comm.Iallreduce(self._mpi.IN_PLACE if mine is None else mine, total)
+    def start_sum(self, mine: np.ndarray, total: np.ndarray) -> Any:
+        """Start summing over all tasks into `total`."""
+        return self._comm.Iallreduce(mine, total)
 
     def start_gather(self, mine: np.ndarray, numbers: np.ndarray, everything: np.ndarray) -> Any:
         """Start to bring arrays together; `numbers` is how many elements each task has."""
