@@ -1,3 +1,5 @@
+import time
+
 import keras
 import pytest
 import tensorflow as tf
@@ -47,3 +49,13 @@ def test_outside_strategy_leaves_and_comes_back():
 def test_distribute_takes_keras_models_only():
     with pytest.raises(UsageError, match=r"takes a Keras 3 model, but received builtins\.dict"):
         tfdist.distribute({})
+
+
+def test_an_iterator_that_was_let_go_gives_nothing_more():
+    dataset = tf.data.Dataset.range(3).repeat()
+    iterator = iter(dataset)
+    assert next(iterator) == 0
+    internals.let_go(dataset, iterator)
+    deadline = time.monotonic() + 20
+    while next(iterator, None) is not None:
+        assert time.monotonic() < deadline

@@ -56,6 +56,7 @@ class Feed:
         """Return the iterator of an epoch: a new one, or with given steps the one that goes on."""
         self._adapter.on_epoch_begin()
         if self._iterator is None or self._given_steps is None:
+            self.rewind()
             self._iterator = iter(self._dataset)
             self._seen = 0
         self._skip, skip = 0, self._skip
@@ -78,6 +79,8 @@ class Feed:
 
     def rewind(self) -> None:
         """Let the next epoch begin at the beginning, as every evaluation does."""
+        if self._iterator is not None:
+            internals.let_go(self._dataset, self._iterator)
         self._iterator = None
 
     def end(self, steps: int, whole: bool = True) -> None:
@@ -95,4 +98,4 @@ class Feed:
                 stacklevel=4,
             )
         if short or (self._known is not None and self._seen >= self._known):
-            self._iterator = None
+            self.rewind()

@@ -105,6 +105,9 @@ def _fit(
     if model.optimizer is not None and epochs > 0:
         engine.finalize()
     hooks.on_train_end(logs)
+    for each in (feed, validation):
+        if each is not None:
+            each.rewind()
     return model.history
 
 
@@ -127,6 +130,7 @@ def evaluate(
     engine.ready(feed.element_spec)
     hooks = Callbacks(engine, callbacks, verbose=verbose, epochs=1, steps=feed.steps)
     logs = _evaluate(engine, feed, hooks)
+    feed.rewind()
     return logs if return_dict else engine.model._flatten_metrics_in_order(logs)
 
 
@@ -154,6 +158,7 @@ def predict(
         outputs.append(engine.predict(batch))
         hooks.on_predict_batch_end(step, {"outputs": outputs[-1]})
     hooks.on_predict_end()
+    feed.rewind()
     if not outputs:
         raise ValueError("predict() received no data; expected at least one batch.")
     return tf.nest.map_structure(lambda *parts: _concatenate(parts), *outputs)

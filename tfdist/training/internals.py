@@ -7,6 +7,7 @@ has moved; a test and the first `tfdist.distribute()` call it.
 import contextlib
 import functools
 import inspect
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -198,6 +199,19 @@ def raw(variable: keras.Variable) -> tf.Variable:
 def replace_raw(variable: keras.Variable) -> None:
     """Make a new TensorFlow variable of the same value, in the scope that is active now."""
     variable._initialize(tf.convert_to_tensor(variable._value))
+
+
+def let_go(dataset: tf.data.Dataset, iterator: Any) -> None:
+    """Destroy what an iterator of a dataset holds, in a thread of its own.
+
+    To destroy it waits, now and then, for the end of a pause of tf.data's autotuning, and these
+    double from 10 ms to 60 s: an epoch could take twice its time.
+    """
+    nothing = dataset.take(0)._variant_tensor
+    replace = functools.partial(tf.raw_ops.MakeIterator, dataset=nothing)
+    resource = getattr(iterator, "_iterator_resource", None)
+    if resource is not None:
+        threading.Thread(target=lambda: replace(iterator=resource), daemon=True).start()
 
 
 def output_spec(model: keras.Model, x: Any) -> Any:
