@@ -13,6 +13,7 @@ _HOME = {
     "Checkpoint": "tfdist.checkpoint",
     "Lines": "tfdist.progress.lines",
     "Trace": "tfdist.progress.trace",
+    "average": "tfdist.training.averaging",
     "strategy": "tfdist.factory",
     "distribute": "tfdist.training",
     "global_sum": "tfdist.training.own_step",

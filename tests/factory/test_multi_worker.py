@@ -4,8 +4,10 @@ import pytest
 
 from tests.processes import run_alone, run_tasks
 from tfdist.errors import UsageError
+from tfdist.factory import mpi
 from tfdist.factory.devices import Devices
 from tfdist.factory.multi_worker import check_transport
+from tfdist.factory.wire import check_compression
 
 _TRAIN = """
 import json
@@ -126,3 +128,27 @@ tfdist.strategy(wait_seconds=20)
 def test_transports_that_cannot_be(transport, message):
     with pytest.raises(UsageError, match=message):
         check_transport(transport, Devices("CPU", 1))
+
+
+@pytest.mark.parametrize(
+    ("compression", "transport", "message"),
+    [
+        ("zip", "ring", "'zip' is unknown: choose one of none, bf16, fp16"),
+        ("bf16", "nccl", "with transport 'nccl', which sends float32: use ring or mpi"),
+    ],
+)
+def test_compressions_that_cannot_be(compression, transport, message):
+    with pytest.raises(UsageError, match=message):
+        check_compression(compression, transport)
+
+
+@pytest.mark.parametrize(
+    ("kind", "env"),
+    [
+        ("GPU", {"OMPI_COMM_WORLD_SIZE": "2"}),
+        ("CPU", {}),
+        ("CPU", {"PMI_SIZE": "2", "SLURM_PROCID": "0"}),
+    ],
+)
+def test_mpi_is_no_choice_for_gpus_or_where_mpirun_did_not_start_the_process(kind, env):
+    assert mpi.ranks(Devices(kind, 1), env) == 0

@@ -35,6 +35,16 @@ MISTAKES = [
     ({"log_format": "xml"}, "--log_format is 'xml': give one of text, json"),
     ({"profile_steps": "20:10"}, "--profile_steps is '20:10': give the first step"),
     ({"profile_steps": "1:2"}, "--profile_steps was given without --log_dir: give the folder too"),
+    ({"transport": "tcp"}, "--transport is 'tcp': give one of auto, ring, nccl, mpi"),
+    ({"compression": "zip"}, "--compression is 'zip': give one of none, bf16, fp16"),
+    ({"jit": "yes"}, "--jit is 'yes': give one of auto, on, off"),
+    ({"lr_scaling": "square"}, "--lr_scaling is 'square': give one of none, linear, sqrt"),
+    ({"warmup_steps": -1}, "--warmup_steps is -1, but must be 0 or more: give a larger number"),
+    ({"accumulate_steps": 0}, "--accumulate_steps is 0, but must be 1 or more"),
+    ({"sync": "never"}, "--sync is 'never': give one of every_step, local"),
+    ({"sync": "local"}, "--sync is 'local' and --sync_period is None: give --sync=local and"),
+    ({"sync_period": 4}, "--sync is 'every_step' and --sync_period is 4: give --sync=local and"),
+    ({"sync": "local", "sync_period": 0}, "--sync_period is 0, but must be 1 or more"),
     ({"seed": -1}, "seed -1 was given: use a whole number from 0"),
 ]
 
@@ -70,3 +80,8 @@ def test_what_all_tasks_must_be_told_alike():
     one = Settings(global_batch_size=64, epochs=2, data_dir="/here", verbose="0").same()
     assert (one["epochs"], one["global_batch_size"], one["stall_seconds"]) == (2, 64, 120.0)
     assert not {"data_dir", "checkpoint_dir", "cache", "verbose", "seed"} & set(one)
+
+
+@pytest.mark.parametrize(("rule", "factor"), [("none", 1), ("linear", 4), ("sqrt", 2)])
+def test_the_learning_rate_of_four_replicas(rule, factor):
+    assert Settings(global_batch_size=64, lr_scaling=rule).rate_factor(4) == factor

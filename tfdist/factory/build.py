@@ -24,6 +24,7 @@ from tfdist.factory.creation import compare_variables
 from tfdist.factory.hardware import apply
 from tfdist.factory.joining import join
 from tfdist.factory.planning import Plan, plan
+from tfdist.factory.wire import check_compression, wire_of
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -36,6 +37,7 @@ def strategy(
     cluster: Cluster | None = None,
     seed: int | None = None,
     transport: str = "auto",
+    compression: str = "none",
     needs_bytes: int | None = None,
     wait_seconds: float = 300,
     stall_seconds: float = 120,
@@ -56,7 +58,11 @@ def strategy(
         seed: Seeds Python, NumPy, TensorFlow and Keras. None leaves them alone in one process;
             where several workers run the same script, and so must draw the same weights and
             shuffles, it means 0.
-        transport: How gradients travel between workers: "auto", "ring", "nccl" or "mpi".
+        transport: How gradients travel between workers: "ring" or "nccl" (TensorFlow's own), "mpi",
+            or "auto": the faster of ring and mpi where MPI started the processes (measured), else
+            TensorFlow's choice.
+        compression: "none", or gradients in 16 bits between workers, "bf16" or "fp16", added up in
+            float32. The numbers are then those of one device to 3 or 4 digits only.
         needs_bytes: Memory of the model's variables and optimizer slots in bytes, if it is known:
             "auto" takes central storage when they do not fit on each device.
         wait_seconds: How long to wait for the other tasks of the cluster.
@@ -75,11 +81,21 @@ def strategy(
     _check_seconds(stall_seconds)
     planned = plan(name, devices, cluster=cluster, needs_bytes=needs_bytes)
     multi_worker.check_transport(transport, planned.devices)
+    check_compression(compression, transport)
     context = last()
-    if context is None or not context.is_what(planned, transport):
-        facts = {"transport": transport, "seed": seed, **(same or {})}
-        built, channel, watchdog = _build(planned, transport, facts, wait_seconds, stall_seconds)
-        context = Context(planned, transport, built, channel, watchdog)
+    if context is None or not context.is_what(planned, transport, compression):
+        facts = {"transport": transport, "compression": compression, "seed": seed, **(same or {})}
+        built, channel, watchdog = _build(planned, facts, wait_seconds, stall_seconds)
+        wire = wire_of(built)
+        context = Context(
+            planned,
+            transport,
+            built,
+            channel,
+            watchdog,
+            compression=compression,
+            road=None if wire is None else wire.road,
+        )
     context = replace(context, plan=planned, seed=seeds.agreed(seed, planned.cluster))
     seeds.sow(context.seed)
     remember(context)
@@ -88,7 +104,6 @@ def strategy(
 
 def _build(
     planned: Plan,
-    transport: str,
     facts: Mapping[str, Any],
     wait_seconds: float,
     stall_seconds: float,
@@ -100,7 +115,8 @@ def _build(
     with PULSE.doing("connects to the others", together=True):
         if planned.choice.name == "parameter_server":
             return parameter_server.build(planned.cluster), channel, watchdog
-        built = multi_worker.build(planned.cluster, planned.devices, transport, channel)
+        wire = facts["transport"], facts["compression"]
+        built = multi_worker.build(planned.cluster, planned.devices, *wire, channel)
     compare_variables(built, planned.cluster, channel, watchdog)
     return built, channel, watchdog
 

@@ -27,6 +27,8 @@ class Context:
         channel: The line to the other tasks; None where this process trains alone.
         watchdog: What ends this process when another task falls silent; None likewise.
         seed: The seed of all random numbers; None when they were left alone.
+        compression: In how many bits gradients travel between workers.
+        road: The transport that was taken, and why if it was chosen; None without other workers.
     """
 
     plan: Plan
@@ -35,6 +37,8 @@ class Context:
     channel: Channel | None = None
     watchdog: Watchdog | None = None
     seed: int | None = None
+    compression: str = "none"
+    road: str | None = None
 
     @property
     def choice(self) -> Choice:
@@ -62,10 +66,11 @@ class Context:
         in_sync = self.strategy.num_replicas_in_sync
         return in_sync * self.num_workers if self.choice.name == "parameter_server" else in_sync
 
-    def is_what(self, plan: Plan, transport: str) -> bool:
+    def is_what(self, plan: Plan, transport: str, compression: str = "none") -> bool:
         """Whether this is what such a plan builds."""
-        ours = (self.choice.name, self.cluster, self.plan.request, self.transport)
-        return ours == (plan.choice.name, plan.cluster, plan.request, transport)
+        wire = self.transport, self.compression
+        ours = (self.choice.name, self.cluster, self.plan.request, *wire)
+        return ours == (plan.choice.name, plan.cluster, plan.request, transport, compression)
 
 
 _current: Context | None = None

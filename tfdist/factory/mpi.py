@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import importlib.util
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from weakref import WeakKeyDictionary
 from tfdist.cluster import Channel, Cluster
 from tfdist.cluster.variables import environment
 from tfdist.errors import EXIT_DONE, UsageError, code_of
+from tfdist.factory.devices import Devices
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -62,8 +64,29 @@ def check_started(env: Mapping[str, str] | None = None) -> None:
         )
 
 
-def enter(cluster: Cluster, channel: Channel, strategy: tf.distribute.Strategy) -> None:
-    """Connect the tasks of a strategy by MPI.
+def ranks(devices: Devices, env: Mapping[str, str] | None = None) -> int:
+    """Return how many ranks of MPI there are, 0 where it is no choice.
+
+    It is one for CPUs, where mpirun or mpiexec started the process: to ask MPI elsewhere may end
+    the process.
+    """
+    env = environment() if env is None else env
+    started = "OMPI_COMM_WORLD_SIZE" in env or ("PMI_SIZE" in env and "SLURM_PROCID" not in env)
+    if devices.kind != "CPU" or not started or importlib.util.find_spec("mpi4py") is None:
+        return 0
+    try:
+        return int(_load().COMM_WORLD.Get_size())
+    except UsageError:
+        return 0
+
+
+def enter(strategy: tf.distribute.Strategy, world: World) -> None:
+    """Let MPI sum what the tasks of a strategy compute."""
+    _worlds[strategy] = world
+
+
+def connect(cluster: Cluster, channel: Channel) -> World:
+    """Connect the tasks of a cluster by MPI.
 
     Raises:
         UsageError: MPI has no library, or its ranks are not the workers of the cluster.
@@ -72,7 +95,7 @@ def enter(cluster: Cluster, channel: Channel, strategy: tf.distribute.Strategy) 
     world = mpi.COMM_WORLD
     places = world.allgather((cluster.rank, str(cluster.task), cluster.num_workers))
     check_places(places)
-    _worlds[strategy] = World(world.Split(0, cluster.rank), channel)
+    return World(world.Split(0, cluster.rank), channel)
 
 
 def check_places(places: list[tuple[int, str, int]]) -> None:

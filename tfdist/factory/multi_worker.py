@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from tfdist.cluster import Channel, Cluster
 from tfdist.errors import UsageError
-from tfdist.factory import mpi
+from tfdist.factory import mpi, roads
 from tfdist.factory.devices import Devices
 from tfdist.factory.resolver import resolver
+from tfdist.factory.wire import Wire, lay
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -33,7 +34,7 @@ def check_transport(transport: str, devices: Devices) -> None:
 
 
 def build(
-    cluster: Cluster, devices: Devices, transport: str, channel: Channel
+    cluster: Cluster, devices: Devices, transport: str, compression: str, channel: Channel
 ) -> tf.distribute.Strategy:
     """tf.distribute.MultiWorkerMirroredStrategy for this task of the cluster.
 
@@ -44,7 +45,11 @@ def build(
     from tfdist.factory.initial import send_every_type
 
     # With MPI there is little left for TensorFlow to carry: outputs, and values at the start.
-    own = "AUTO" if transport == "mpi" else transport.upper()
+    by_mpi = transport == "mpi"
+    if transport == "auto":
+        seen = channel.gather("ranks of MPI", mpi.ranks(devices))
+        by_mpi = set(seen) == {cluster.num_workers} and cluster.num_workers > 1
+    own = "AUTO" if by_mpi else transport.upper()
     implementation = tf.distribute.experimental.CommunicationImplementation(own)
     strategy = tf.distribute.MultiWorkerMirroredStrategy(
         cluster_resolver=resolver(cluster, devices.count if devices.kind == "GPU" else 0),
@@ -53,6 +58,12 @@ def build(
         ),
     )
     send_every_type(strategy)
-    if transport == "mpi":
-        mpi.enter(cluster, channel, strategy)
+    road = "TensorFlow's choice" if transport == "auto" else transport
+    if by_mpi:
+        world = mpi.connect(cluster, channel)
+        if transport == "auto":
+            transport, road = roads.measure(strategy, world)
+        if transport == "mpi":
+            mpi.enter(strategy, world)
+    lay(strategy, Wire(road, compression))
     return strategy

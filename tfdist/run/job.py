@@ -32,6 +32,7 @@ def run(settings: Settings, cluster: Cluster) -> dict[str, Any]:
         transport=settings.transport,
         stall_seconds=settings.stall_seconds,
         same={f"--{name}": value for name, value in settings.same().items()},
+        compression=settings.compression,
     )
     with translated():
         return _run(settings, strategy)
@@ -65,11 +66,21 @@ def _model(settings: Settings, source: Source, strategy: tf.distribute.Strategy)
     changed = settings.augment(settings.seed)
     shape = source.input_shape if changed is None else changed.input_shape(source.input_shape)
     with strategy.scope():
-        model = tfdist.distribute(build(settings.model, shape, source.num_classes, settings.seed))
+        model = tfdist.distribute(
+            build(settings.model, shape, source.num_classes, settings.seed),
+            sync_period=settings.sync_period,
+        )
         if not model.compiled:  # A model of the user's own may come with its loss and optimizer.
             _refuse_unknown_loss(settings, source)
             model.compile(
-                optimizer=optimizers.build(settings.optimizer, settings.learning_rate),
+                optimizer=optimizers.build(
+                    settings.optimizer,
+                    settings.learning_rate,
+                    factor=settings.rate_factor(current().num_replicas),
+                    warmup_steps=settings.warmup_steps,
+                    accumulate_steps=settings.accumulate_steps,
+                ),
+                jit_compile=settings.jit_compile,
                 loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
                 metrics=["accuracy"],
             )

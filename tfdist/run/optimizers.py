@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,11 +25,35 @@ _CLASSES: dict[str, tuple[str, dict[str, float]]] = {
 NAMES = tuple(_CLASSES)
 
 
-def build(name: str, learning_rate: float | None = None) -> keras.Optimizer:
-    """Make the optimizer of this name, with its own learning rate when none is given."""
+def build(
+    name: str,
+    learning_rate: float | None = None,
+    *,
+    factor: float = 1.0,
+    warmup_steps: int = 0,
+    accumulate_steps: int = 1,
+) -> keras.Optimizer:
+    """Make the optimizer of this name.
+
+    Args:
+        name: One of `NAMES`.
+        learning_rate: By default its own.
+        factor: What the learning rate is multiplied by.
+        warmup_steps: Steps in which it rises to its value.
+        accumulate_steps: Steps whose mean gradient makes one update.
+    """
     import keras
 
+    from tfdist.run.warmup import WarmUp
+
     class_name, arguments = _CLASSES[name]
-    if learning_rate is not None:
-        arguments = {**arguments, "learning_rate": learning_rate}
-    return getattr(keras.optimizers, class_name)(name=name, **arguments)
+    kind = getattr(keras.optimizers, class_name)
+    own = inspect.signature(kind).parameters["learning_rate"].default
+    rate = factor * (own if learning_rate is None else learning_rate)
+    several = None if accumulate_steps == 1 else accumulate_steps
+    return kind(
+        name=name,
+        learning_rate=WarmUp(rate, warmup_steps) if warmup_steps else rate,
+        gradient_accumulation_steps=several,
+        **arguments,
+    )

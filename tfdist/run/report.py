@@ -28,7 +28,8 @@ def start(settings: Settings, context: Context, account: Ledger, model: keras.Mo
         ("replicas", _replicas(context)),
         ("batch", ", ".join(_batch(account))),
         ("model", f"{settings.model}, {model.count_params():,} parameters, {settings.precision}"),
-        ("optimizer", f"{optimizer_name(model)}, learning rate {learning_rate(model):g}"),
+        ("optimizer", _optimizer(settings, context, model)),
+        *_exchange(settings, context),
         ("seed", str(context.seed)),
         ("settings", " ".join(f"{k}={v}" for k, v in processor.set_defaults().items())),
     ]
@@ -55,6 +56,25 @@ def _batch(account: Ledger) -> Iterator[str]:
     yield f"{_known(account.steps_per_epoch)} steps an epoch"
     yield f"{_known(account.examples)} examples"
     yield "none dropped" if account.dropped == 0 else f"{_known(account.dropped)} left out an epoch"
+
+
+def _optimizer(settings: Settings, context: Context, model: keras.Model) -> str:
+    said = f"{optimizer_name(model)}, learning rate {learning_rate(model):g}"
+    if settings.lr_scaling != "none":
+        said += f", {settings.lr_scaling} in {context.num_replicas} replicas"
+    if settings.warmup_steps:
+        said += f", rising for {settings.warmup_steps} steps"
+    if settings.accumulate_steps > 1:
+        said += f", an update every {settings.accumulate_steps} steps"
+    return said
+
+
+def _exchange(settings: Settings, context: Context) -> Iterator[tuple[str, str]]:
+    if context.road is not None:
+        bits = "" if context.compression == "none" else f"; gradients as {context.compression}"
+        period = settings.sync_period
+        apart = f"; weights averaged every {counted(period, 'step')}" if period else ""
+        yield "exchange", f"{context.road}{bits}{apart}"
 
 
 def _known(number: int | None) -> str:

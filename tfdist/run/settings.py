@@ -11,12 +11,12 @@ from tfdist.data.flags import flag as _flag
 from tfdist.errors import UsageError
 from tfdist.factory import NAMES as STRATEGIES
 from tfdist.factory.devices import parse as parse_devices
-from tfdist.factory.multi_worker import TRANSPORTS
 from tfdist.factory.seeds import check as check_seed
 from tfdist.models import NAMES as MODELS
 from tfdist.progress.needs import need
 from tfdist.progress.steps import parse as parse_steps
 from tfdist.run.optimizers import NAMES as OPTIMIZERS
+from tfdist.run.speed import SpeedFlags
 
 PRECISIONS = ("float32", "bfloat16", "mixed_float16", "mixed_bfloat16")
 VERBOSITIES = ("auto", "0", "1", "2")
@@ -33,7 +33,7 @@ _OF_CHECKPOINTS = (
 # Folders may have other names on other hosts, and the screen is each task's own.
 _OF_EACH = (
     *("data_dir", "cache", "checkpoint_dir", "log_dir", "verbose", "explain"),
-    *("strategy", "devices", "seed", "transport"),  # compared as what they come to
+    *("strategy", "devices", "seed", "transport", "compression"),  # compared as what they come to
 )
 _COUNTS = (
     *("global_batch_size", "batch_size_per_replica", "epochs", "steps_per_epoch"),
@@ -42,7 +42,7 @@ _COUNTS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(DataFlags):
+class Settings(DataFlags, SpeedFlags):
     """Everything a training run is told; each field is a flag of `python -m tfdist.train`.
 
     Raises:
@@ -57,7 +57,6 @@ class Settings(DataFlags):
     devices: str | None = _flag(
         None, _WHERE, "LIST", "cpu, cpu:2, gpu, gpu:4 or gpu:0,2 in each process [GPUs, else CPU]"
     )
-    transport: str = _flag("auto", _WHERE, "NAME", f"of gradients: {', '.join(TRANSPORTS)}")
     stall_seconds: float = _flag(
         120.0, _WHERE, "N", "how long a task may be silent or keep others waiting; inf: no limit"
     )
@@ -116,11 +115,11 @@ class Settings(DataFlags):
     )
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        DataFlags.__post_init__(self)
+        SpeedFlags.__post_init__(self)
         for name, choices in (
             ("precision", PRECISIONS),
             ("strategy", STRATEGIES),
-            ("transport", TRANSPORTS),
             ("optimizer", OPTIMIZERS),
             ("verbose", VERBOSITIES),
             ("resume", RESUMES),

@@ -17,25 +17,35 @@ from tfdist.training.own_apply import teach_optimizers
 from tfdist.training.share import teach_keras
 
 
-def distribute(model: keras.Model) -> keras.Model:
+def distribute(model: keras.Model, *, sync_period: int | None = None) -> keras.Model:
     """Return the same model, whose fit, evaluate and predict now give the numbers of one device.
 
     Call it inside `strategy.scope()`, before or after `compile()`, on a Sequential, functional or
     subclassed Keras 3 model. The model may have been built or loaded anywhere.
 
+    Args:
+        model: What is trained.
+        sync_period: With multi_worker, let each worker train apart on its part of the batches, and
+            average weights, slots and moving statistics every so many steps and after each epoch,
+            weighted by the examples each has seen. It saves exchanges, and gives other numbers
+            than one device, except with 1 and plain SGD. None exchanges gradients at each step.
+
     Raises:
-        UsageError: `model` is no Keras 3 model, or this Keras is one that tfdist does not know.
+        UsageError: `sync_period` is below 1, `model` is no Keras 3 model, or this Keras is one
+            that tfdist does not know.
     """
     if not isinstance(model, keras.Model):
         raise UsageError(
             f"tfdist.distribute() takes a Keras 3 model, but received "
             f"{type(model).__module__}.{type(model).__name__}; build it with `import keras`."
         )
+    if sync_period is not None and sync_period < 1:
+        raise UsageError(f"sync_period is {sync_period}, but must be 1 or more: give a larger one.")
     internals.check()
     teach_keras()
     teach_layers()
     teach_optimizers()
-    engine = _engine(model, tf.distribute.get_strategy())
+    engine = _engine(model, tf.distribute.get_strategy(), sync_period)
     model._distribute_strategy = None if internals.is_default(engine.strategy) else engine.strategy
     _replace(model, "compile", _compile(model, engine))
     for name, function in (
@@ -50,10 +60,12 @@ def distribute(model: keras.Model) -> keras.Model:
     return model
 
 
-def _engine(model: keras.Model, strategy: tf.distribute.Strategy) -> Engine:
+def _engine(
+    model: keras.Model, strategy: tf.distribute.Strategy, sync_period: int | None
+) -> Engine:
     if isinstance(strategy, tf.distribute.ParameterServerStrategy):
         return Coordinated(model, strategy)
-    return Engine(model, strategy)
+    return Engine(model, strategy, sync_period)
 
 
 def _compile(model: keras.Model, engine: Engine) -> Any:

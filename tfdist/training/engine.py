@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from tfdist.cluster.pulse import PULSE, SLOW
 from tfdist.factory.context import last
-from tfdist.training import internals
+from tfdist.training import apart, internals
 from tfdist.training.additive import adds_up
 from tfdist.training.agree import Agreement
 from tfdist.training.loop import Loop
@@ -29,13 +29,20 @@ class Engine:
     Args:
         model: A Keras model, compiled or not, built or not.
         strategy: Any strategy whose replicas compute in step with each other.
+        sync_period: Steps that workers train apart; None for none.
     """
 
     adds_up = True
     apart = False  # whether metrics are counted in another process than the steps
 
-    def __init__(self, model: keras.Model, strategy: tf.distribute.Strategy) -> None:
+    def __init__(
+        self,
+        model: keras.Model,
+        strategy: tf.distribute.Strategy,
+        sync_period: int | None = None,
+    ) -> None:
         self.model = model
+        self._sync_period = sync_period
         self.strategy = strategy
         self._loops: dict[str, Any] = {}
         self._steps: dict[str, Any] = {}
@@ -58,8 +65,8 @@ class Engine:
         place(model, self.strategy)
         self._build(symbolic(spec))
         place(model, self.strategy)
-        apart = self.apart or self.strategy.num_replicas_in_sync > 1
-        if apart and "adds_up" not in self.__dict__:
+        several = self.apart or self.strategy.num_replicas_in_sync > 1
+        if several and "adds_up" not in self.__dict__:
             self.adds_up = adds_up(model, symbolic(spec))
 
     def _build(self, spec: Any) -> None:
@@ -170,11 +177,21 @@ class Engine:
         """Return what runs a step."""
         return Loop(step, eager=bool(self.model.run_eagerly), agree=self._agreement.seconds)
 
+    def meet(self) -> None:
+        """Let workers that train apart average what they have learned."""
+        step = self._steps.get("train")
+        if isinstance(step, apart.Apart):
+            step.meet()
+
+    def _make_step(self, kind: str) -> Step:
+        if kind == "train" and apart.trains_apart(self.strategy, self._sync_period):
+            apart.check(self.model, self.strategy, self.adds_up)
+            return apart.Apart(self.model, self.strategy, int(self._sync_period or 1))
+        return {"train": TrainStep, "test": TestStep}[kind](self.model, self.strategy, self.adds_up)
+
     def _loop(self, kind: str) -> Any:
         if kind not in self._loops:
-            step = {"train": TrainStep, "test": TestStep}[kind](
-                self.model, self.strategy, self.adds_up
-            )
+            step = self._make_step(kind)
             self._steps[kind] = step
             self._loops[kind] = self.make_loop(step)
         return self._loops[kind]

@@ -185,6 +185,7 @@ def on_batch(
     engine.ready(batch)
     engine.model.reset_metrics()
     engine.on_batch(kind, batch)
+    engine.meet()
     logs = engine.logs(kind)
     return logs if return_dict else engine.model._flatten_metrics_in_order(logs)
 
@@ -212,7 +213,8 @@ def _epoch(engine: Any, feed: Feed, kind: str, hooks: Callbacks, done: int = 0) 
     iterator, steps, every = feed.epoch(), feed.steps or _MANY, hooks.every(kind)
     whole = stop = False
     while done < steps and not whole and not stop:
-        size = min(every or hooks.limit(kind, done), steps - done)
+        limit = hooks.limit(kind, done)
+        size = min(every or limit, steps - done)
         if every:
             hooks.batch_begin(kind, done)
         ran = _run(
@@ -223,8 +225,12 @@ def _epoch(engine: Any, feed: Feed, kind: str, hooks: Callbacks, done: int = 0) 
         if every and ran:
             hooks.batch_end(kind, done - 1)
             stop = engine.agree_to_stop(engine.asked_to_stop(kind))
+        if kind == "train" and ran >= limit:
+            engine.meet()  # who is told next, such as what saves, sees one model
         if ran:
             hooks.pause(kind, done)
+    if kind == "train":
+        engine.meet()
     hooks.reach(kind, done, ended=True)
     feed.end(done, whole or done == steps)
 

@@ -26,7 +26,7 @@ def _apply_in_replica(
 
     def together(strategy: tf.distribute.Strategy, *addends: Any) -> None:
         with computing(None), internals.outside_stateless_scope():
-            gradients = sum_replicas(strategy, list(addends))
+            gradients = sum_replicas(strategy, list(addends), range(len(addends)))
             with internals.outside_strategy():
                 internals.apply_once(optimizer, gradients, kept)
 

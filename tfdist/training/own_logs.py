@@ -22,6 +22,11 @@ class OwnLogs:
         self._kept: dict[str, tf.Variable] = {}
         self._returned: list[str] = []
 
+    @property
+    def variables(self) -> list[tf.Variable]:
+        """What they are kept in."""
+        return list(self._kept.values())
+
     def addends(self, logs: Any, share: Share, capture: Capture) -> list:
         """Return a replica's addends of the logs that no metric updated in the step knows."""
         flat = _flatten(logs) if isinstance(logs, dict) else {}

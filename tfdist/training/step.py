@@ -68,7 +68,10 @@ class Step:
             whole = tf.nest.map_structure(partial(join_replicas, self.strategy), whole)
         equal = [first(self.strategy, v) for v in outputs.pop("equal")]
         names = sorted(outputs)
-        flat = sum_replicas(self.strategy, [v for name in names for v in outputs[name]])
+        kinds = [name for name in names for _ in outputs[name]]
+        gradients = [i for i, name in enumerate(kinds) if name == "gradients"]
+        values = [v for name in names for v in outputs[name]]
+        flat = sum_replicas(self.strategy, values, gradients)
         sums = iter(flat)
         summed: dict[str, Any] = {name: [next(sums) for _ in outputs[name]] for name in names}
         return summed | {"equal": equal, "outputs": whole}
@@ -78,6 +81,7 @@ class Step:
         context = tf.distribute.get_replica_context()
         replica = int(tf.get_static_value(context.replica_id_in_sync_group) or 0)
         mine, share = part(batch, replica, self.strategy.num_replicas_in_sync)
+        share = self.share_of(share)
         if self.jit:
             try:
                 return self._compiled(mine, share)
@@ -111,6 +115,10 @@ class Step:
             values, logs = self.replica(mine, share, capture)
             values |= {"logs": self.logs.addends(logs, share, capture)}
         return values | collect(capture, counters, share, self.state)
+
+    def share_of(self, share: Share) -> Share:
+        """Return what a replica's part counts for."""
+        return share
 
     def replica(self, batch: Any, share: Share, capture: Capture) -> tuple[dict, Any]:
         """Compute one replica's part: lists of values to be summed, and the logs."""

@@ -1,6 +1,7 @@
 """The sum over tasks by TensorFlow's own means: RING or NCCL."""
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -37,6 +38,26 @@ def _sum_dense(strategy: tf.distribute.Strategy, values: list) -> list:
 def _kind(strategy: tf.distribute.Strategy, value: Any) -> str:
     mine = first(strategy, value)
     return _SPARSE if isinstance(mine, tf.IndexedSlices) else mine.dtype.name
+
+
+def rows(tasks: int) -> tuple[Callable, Callable]:
+    """Return what sends a row to each task, and what sends one to all, for `narrow`."""
+    keys = {
+        "group_size": tasks,
+        "group_key": _GATHERS,
+        "ordering_token": [],
+    }
+
+    def key() -> int:
+        return (next(_number) * _SIZES) % (2**31 - 1)
+
+    def exchange(values: tf.Tensor) -> tf.Tensor:
+        return tf.raw_ops.CollectiveAllToAllV2(input=values, instance_key=key(), **keys)
+
+    def gather(value: tf.Tensor) -> tf.Tensor:
+        return tf.raw_ops.CollectiveGatherV2(input=value, instance_key=key(), **keys)
+
+    return exchange, gather
 
 
 def join_tasks(strategy: tf.distribute.Strategy, *values: Any) -> list:

@@ -10,6 +10,7 @@ import tfdist
 from tfdist.cluster import Cluster
 from tfdist.data import Source, load, order
 from tfdist.errors import UsageError
+from tfdist.factory import current
 from tfdist.factory.failures import translated
 from tfdist.models import build
 from tfdist.run import optimizers
@@ -26,6 +27,7 @@ def run(settings: VerifySettings, cluster: Cluster) -> Report:
         cluster=cluster,
         seed=settings.seed,
         transport=settings.transport,
+        compression=settings.compression,
     )
     keras.config.set_dtype_policy(settings.precision)
     source = load(settings.dataset, settings.data_dir, settings.reading())
@@ -54,7 +56,13 @@ def _compile(model: keras.Model, settings: VerifySettings, source: Source) -> No
             f"{settings.model!r} returned a model that is not compiled: compile it in its function"
         )
     model.compile(
-        optimizer=optimizers.build(settings.optimizer, settings.learning_rate),
+        optimizer=optimizers.build(
+            settings.optimizer,
+            settings.learning_rate,
+            factor=settings.rate_factor(current().num_replicas),
+            warmup_steps=settings.warmup_steps,
+            accumulate_steps=settings.accumulate_steps,
+        ),
         loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
         metrics=["accuracy"],
     )

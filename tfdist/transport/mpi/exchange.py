@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,21 @@ def join_tasks(world: World, value: tf.Tensor) -> tf.Tensor:
     line = Line(world)
     with tf.device("/device:CPU:0"):
         return _rows(Carrier(line if tf.executing_eagerly() else line.apart()), value)[0]
+
+
+def rows(world: World) -> tuple[Callable, Callable]:
+    """Return what sends a row to each task, and what sends one to all, for `narrow`."""
+    line = Line(world)
+    carrier = Carrier(line if tf.executing_eagerly() else line.apart())
+
+    def exchange(values: tf.Tensor) -> tf.Tensor:
+        return tf.numpy_function(lambda a: carrier.exchange(np.asarray(a)), [values], values.dtype)
+
+    def gather(value: tf.Tensor) -> tf.Tensor:
+        with tf.device("/device:CPU:0"):
+            return _rows(carrier, tf.ensure_shape(value, [None]))[0]
+
+    return exchange, gather
 
 
 def _order(values: list) -> list[int]:

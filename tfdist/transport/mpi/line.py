@@ -45,6 +45,10 @@ class Line:
         """Start summing over all tasks into `total`."""
         return self._comm.Iallreduce(mine, total)
 
+    def start_exchange(self, rows: np.ndarray, found: np.ndarray) -> Any:
+        """Start to send a row to each task."""
+        return self._comm.Ialltoall(rows, found)
+
     def start_gather(self, mine: np.ndarray, numbers: np.ndarray, everything: np.ndarray) -> Any:
         """Start to bring arrays together; `numbers` is how many elements each task has."""
         return self._comm.Iallgatherv(mine, (everything, numbers))
