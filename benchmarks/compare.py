@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import statistics
+import subprocess
 import sys
 from collections import defaultdict
 
@@ -40,7 +42,11 @@ def _run(given: argparse.Namespace) -> Times:
         for model in times:
             # The order alternates, so that no one always runs behind the same other.
             for contender in every if turn % 2 == 0 else reversed(every):
-                ms = measure(contender, model, _STEPS[model], given.batch)
+                try:
+                    ms = measure(contender, model, _STEPS[model], given.batch)
+                except (RuntimeError, OSError, subprocess.TimeoutExpired) as error:
+                    ms = math.nan
+                    sys.stderr.write(f"{contender.name} failed: {error}\n")
                 times[model][contender.name].append(ms)
                 load = os.getloadavg()[0]
                 sys.stderr.write(f"{turn} {model} {contender.name}: {ms:.3f} ms, load {load:.1f}\n")
@@ -54,11 +60,18 @@ def table(times: Times) -> list[str]:
     for name in names:
         cells = []
         for of in times.values():
-            median = statistics.median(of[name])
-            ratio = median / statistics.median(of[names[0]])
-            cells.append(f"{median:.3g} ({ratio:.2f} x)")
+            median, failed = _median(of[name])
+            ratio = median / _median(of[names[0]])[0]
+            cells.append(f"{median:.3g} ({ratio:.2f} x){failed}")
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return lines
+
+
+def _median(times: list[float]) -> tuple[float, str]:
+    """Return the median of the runs that did not fail, and a word on those that did."""
+    good = [ms for ms in times if not math.isnan(ms)]
+    failed = len(times) - len(good)
+    return statistics.median(good or [math.nan]), f", {failed} failed" if failed else ""
 
 
 if __name__ == "__main__":

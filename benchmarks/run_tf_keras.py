@@ -27,12 +27,12 @@ def main() -> None:
         tf.distribute.MultiWorkerMirroredStrategy() if several else tf.distribute.get_strategy()
     )
     import tf_keras
-    from work import keras_data, keras_model
+    from work import keras_data, keras_model, warm_up
 
     data = keras_data(tf, given.batch)
     with strategy.scope():
         model = keras_model(tf_keras, given.model)
-    model.fit(data, steps_per_epoch=20, epochs=1, verbose=0)
+    model.fit(data, steps_per_epoch=warm_up(given.steps), epochs=1, verbose=0)
     begin = time.perf_counter()
     model.fit(data, steps_per_epoch=given.steps, epochs=1, verbose=0)
     ms = (time.perf_counter() - begin) / given.steps * 1e3

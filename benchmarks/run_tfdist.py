@@ -35,13 +35,13 @@ def measure(given: argparse.Namespace) -> float:
     tf.config.threading.set_inter_op_parallelism_threads(given.between)
     strategy = tfdist.strategy(transport=given.transport)
     import keras
-    from work import keras_data, keras_model
+    from work import keras_data, keras_model, warm_up
 
     data = keras_data(tf, given.batch)
     with strategy.scope():
         model = tfdist.distribute(keras_model(keras, given.model))
         model.jit_compile = given.jit
-    model.fit(data, steps_per_epoch=max(given.steps // 2, 40), epochs=1, verbose=0)
+    model.fit(data, steps_per_epoch=warm_up(given.steps), epochs=1, verbose=0)
     begin = time.perf_counter()
     model.fit(data, steps_per_epoch=given.steps, epochs=1, verbose=0)
     return (time.perf_counter() - begin) / given.steps * 1e3

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import torch
 from torch import nn
-from work import BATCHES, CLASSES, LEARNING_RATE, images
+from work import BATCHES, CLASSES, LEARNING_RATE, images, warm_up
 
 
 def main() -> None:
@@ -25,7 +25,7 @@ def main() -> None:
     if tasks > 1:
         torch.distributed.init_process_group("gloo")
     train = trainer(_model(given.model), tasks, given.batch // tasks)
-    train(20)
+    train(warm_up(given.steps))
     if tasks > 1:
         torch.distributed.barrier()
     begin = time.perf_counter()

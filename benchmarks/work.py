@@ -12,6 +12,11 @@ LEARNING_RATE = 0.01
 BATCHES = 50  # global batches held in memory, read again and again
 
 
+def warm_up(steps: int) -> int:
+    """Return the steps before those that are timed."""
+    return max(steps // 2, 40)
+
+
 def images(count: int) -> tuple[np.ndarray, np.ndarray]:
     """Return so many images and their classes."""
     x = np.random.default_rng(0).normal(size=(count, *IMAGE)).astype("float32")

@@ -1,0 +1,1 @@
+"""How fast is training here: over how many tasks, by which road, beside Keras' own loop?"""

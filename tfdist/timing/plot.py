@@ -1,0 +1,38 @@
+"""A picture of how training scales."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tfdist.errors import UsageError
+from tfdist.timing.report import efficiency
+
+
+def check() -> None:
+    """Refuse to draw without matplotlib.
+
+    Raises:
+        UsageError: it is not installed.
+    """
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise UsageError(
+            "--plot needs matplotlib, which is not installed: pip install 'tfdist[plot]'"
+        ) from None
+
+
+def draw(rows: Sequence[dict[str, Any]], file: str) -> None:
+    """Draw efficiency over tasks, a line for each transport."""
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    axes = figure.subplots()
+    for road in dict.fromkeys(row["transport"] for row in rows[1:]):
+        of_road = [rows[0], *(row for row in rows if row["transport"] == road)]
+        tasks = [row["tasks"] for row in of_road]
+        axes.plot(tasks, [efficiency(row, rows[0]) for row in of_road], marker="o", label=road)
+    axes.set(xlabel="tasks", ylabel="efficiency", ylim=(0, None))
+    axes.legend()
+    figure.savefig(file)
