@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from tfdist.errors import UsageError
@@ -76,7 +77,7 @@ class Apart(TrainStep):
     def count(self, batch: Any, sums: dict[str, Any]) -> None:
         """Keep the increments of the metrics, and average when it is time to."""
         if not self._counted:
-            self._counted = [_variable(tf.zeros(v.shape), v.dtype) for v in self.state.added]
+            self._counted = [_variable(np.zeros(v.shape), v.dtype) for v in self.state.added]
         for variable, value in zip(self._counted, sums["added"], strict=True):
             variable.assign_add(tf.cast(value, variable.dtype))
         self.logs.keep(sums["logs"])
