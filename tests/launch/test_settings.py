@@ -13,11 +13,18 @@ WRONG = {
     "no coordinator": (["--workers=2", "--ps=1"], "--ps=1 needs a task that coordinates: add"),
     "port": (["--workers=2", "--base_port=70000"], "--base_port is 70000, but must be from 1"),
     "two lists": (["--hosts=a", "--hostfile=f"], "--hosts and --hostfile both name the hosts"),
-    "scheduler": (["--workers=2", "--submit=lsf"], "--submit is 'lsf', but must be slurm or kub"),
+    "scheduler": (
+        ["--workers=2", "--submit=lsf"],
+        "--submit is 'lsf', but must be one of slurm",
+    ),
     "transport": (["--workers=2", "--transport=tcp"], "--transport is 'tcp', but must be auto or"),
     "no rank": (
         ["--workers=2", "--evaluator", "--transport=mpi"],
         "--evaluator does not go with --transport=mpi, whose ranks are the chief and the workers",
+    ),
+    "resources": (
+        ["--workers=2", "--submit=ray", "--submit_options=2"],
+        "--submit_options has '2' where ray expects what each task has for itself: write it like",
     ),
     "kind": (["--workers=2", "--kind=pod"], "--kind is 'pod', but must be one of job, jobset"),
     "dry": (["--workers=2", "--dry_run"], "--dry_run prints what --submit would do: add"),

@@ -17,6 +17,7 @@ from tfdist.launch.group import Group, run
 from tfdist.launch.hosts import THIS_MACHINE
 from tfdist.launch.mpi import Ranks
 from tfdist.launch.placing import parse_hosts, place, read_hostfile
+from tfdist.launch.ray import Actors, resources
 from tfdist.launch.restarts import run_again
 from tfdist.launch.screen import Screen
 from tfdist.launch.settings import Settings
@@ -54,7 +55,7 @@ def _run(words: Sequence[str]) -> int:
     command = list(words[end + 1 :])
     if not command:
         raise UsageError("the command is missing: add it behind --, such as -- python train.py")
-    if settings.submit:
+    if settings.submit and settings.submit != "ray":
         from tfdist.launch.submit import submit
 
         return submit(settings, command)
@@ -67,6 +68,9 @@ def _run(words: Sequence[str]) -> int:
         others = sum(settings.sizes.values())
         settings = replace(settings, workers=max(1, sum(slots.values()) - others))
     tasks = tasks_of(settings.sizes)
+    if settings.submit == "ray" and settings.dry_run:
+        sys.stdout.write(f"{_actors(settings, command, tasks)}\n")
+        return EXIT_DONE
     return _launch(tasks, _runner(settings, command, tasks, slots), settings)
 
 
@@ -84,7 +88,9 @@ def _runner(
     settings: Settings, command: list[str], tasks: list[Task], slots: dict[str, int]
 ) -> _Runner:
     """What makes, of screen and signals, what runs all tasks once."""
-    passed_on = tuple((settings.pass_env or "").split(","))
+    passed_on = _passed_on(settings)
+    if settings.submit == "ray":
+        return _actors(settings, command, tasks).runner
     places = place(tasks, slots) if slots else {}
     if settings.transport == "mpi":
         used = Counter(places.values())
@@ -99,6 +105,15 @@ def _runner(
         passed_on=passed_on,
     )
     return lambda screen, signals: lambda: run(group, screen, signals, screen.say)
+
+
+def _actors(settings: Settings, command: list[str], tasks: list[Task]) -> Actors:
+    own = resources(settings.submit_options)
+    return Actors(command, tasks, own, _passed_on(settings), settings.grace_seconds)
+
+
+def _passed_on(settings: Settings) -> tuple[str, ...]:
+    return tuple((settings.pass_env or "").split(","))
 
 
 def _slots(settings: Settings) -> dict[str, int]:

@@ -87,7 +87,8 @@ def _run(
     with Listener(heard) as listener, ExitStack() as ending:
         ending.callback(stop, processes, listener, group.grace_seconds, signals)
         for task, host in group.places.items():
-            processes.append(Process(task, host, _port(group, processes, host)))
+            make = host.process or Process
+            processes.append(make(task, host, _port(group, processes, host)))
         _start(group, processes, signals)
         for each in processes:
             listener.add(each)

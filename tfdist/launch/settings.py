@@ -5,7 +5,7 @@ from typing import Any
 
 from tfdist.errors import UsageError
 
-SUBMIT = ("slurm", "kubernetes")
+SUBMIT = ("slurm", "kubernetes", "ray")
 TRANSPORTS = ("auto", "mpi")
 KINDS = ("job", "jobset", "tfjob")
 _WHAT, _WHERE, _HOW, _SUBMIT = "Which tasks", "Where", "How", "By a scheduler"
@@ -55,11 +55,14 @@ class Settings:
     max_restarts: int = _flag(
         0, _HOW, "N", "of all tasks, after exit code 75 or a death by signal; not after 1 or 2"
     )
-    submit: str | None = _flag(None, _SUBMIT, "NAME", f"{' or '.join(SUBMIT)}, with --workers")
+    submit: str | None = _flag(None, _SUBMIT, "NAME", f"{', '.join(SUBMIT)}, with --workers")
     dry_run: bool = _flag(False, _SUBMIT, "", "print what would be submitted")
     job_name: str = _flag("tfdist", _SUBMIT, "NAME", "of the job")
     submit_options: str | None = _flag(
-        None, _SUBMIT, "WORDS", "for sbatch, such as '--nodes=2 --gpus-per-task=1'"
+        None,
+        _SUBMIT,
+        "WORDS",
+        "for sbatch, such as '--nodes=2 --gpus-per-task=1', or of each task for ray: 'CPU=2 GPU=1'",
     )
     image: str | None = _flag(None, _SUBMIT, "NAME", "container image, for kubernetes")
     kind: str = _flag("job", _SUBMIT, "NAME", f"for kubernetes: {', '.join(KINDS)}")
@@ -114,7 +117,7 @@ class Settings:
 
     def _check_submit(self) -> None:
         if self.submit is not None and self.submit not in SUBMIT:
-            raise UsageError(f"--submit is {self.submit!r}, but must be {' or '.join(SUBMIT)}")
+            raise UsageError(f"--submit is {self.submit!r}, but must be one of {', '.join(SUBMIT)}")
         if self.kind not in KINDS:
             raise UsageError(f"--kind is {self.kind!r}, but must be one of {', '.join(KINDS)}")
         if self.dry_run and self.submit is None:
