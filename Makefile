@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup demo lint test
+.PHONY: help setup demo lint test docs
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    train the handwritten digits under every strategy, and compare"
 	@echo "make test    check style and types, and run all tests"
 	@echo "make lint    check style and types"
+	@echo "make docs    build the documentation into build/site"
 	@echo "make setup   install tfdist and its tools in $(VENV), which the others do by themselves"
 
 setup: $(READY)
@@ -32,3 +33,6 @@ lint: $(READY)
 
 test: lint
 	$(BIN)/pytest
+
+docs: $(READY)
+	$(BIN)/mkdocs build --strict
