@@ -43,3 +43,14 @@ def test_a_recipe_learns_the_digits(strategy, way):
 @pytest.mark.parametrize("strategy", [*ON_ONE_MACHINE, *TASKS])
 def test_a_recipe_has_all_its_files(strategy):
     assert {p.name for p in (RECIPES / strategy).iterdir()} >= {"README.md", *WAYS}
+
+
+def test_four_workers_train_on_unequal_parts_of_images(tmp_path):
+    words = [str(RECIPES / "multi_worker" / "own_parts.py"), f"--folder={tmp_path}", "--size=16"]
+    results = run_tasks([*words, "--images=12", "--rows=4"], workers=4, timeout_seconds=240)
+    assert [r.returncode for r in results] == [0] * 4, results
+    assert [len(list(tmp_path.glob(f"part-{n}/*/*.jpg"))) for n in range(4)] == [12, 24, 36, 48]
+    # The largest part without what is held out has 44 images: 11 steps of 4, for all.
+    printed = results[0].stdout
+    assert printed.count("11/11 - ") == 3
+    assert float(re.findall(r"val_accuracy: ([\d.]+)", printed)[-1]) > 0.6

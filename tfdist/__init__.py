@@ -14,6 +14,7 @@ _HOME = {
     "Lines": "tfdist.progress.lines",
     "Trace": "tfdist.progress.trace",
     "average": "tfdist.training.averaging",
+    "per_worker": "tfdist.data.per_worker",
     "strategy": "tfdist.factory",
     "distribute": "tfdist.training",
     "global_sum": "tfdist.training.own_step",

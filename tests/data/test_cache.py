@@ -60,6 +60,26 @@ def test_a_cache_does_not_change_the_order():
     assert len(copied) == len(plain) == 8
 
 
+def test_an_example_is_read_once_whatever_batches_it_is_in():
+    import tensorflow as tf
+
+    asked: list[int] = []
+
+    def stored(numbers):
+        noted = tf.numpy_function(lambda n: (asked.extend(n.tolist()), n)[1], [numbers], tf.int64)
+        noted = tf.ensure_shape(noted, [None])
+        return tf.cast(noted, tf.float32), noted
+
+    from dataclasses import replace
+
+    source = by_number(20)
+    source = replace(source, train_reader=cached(Reader(20, stored), "memory"))
+    for size in (6, 7):  # batches that have a part in common
+        dataset = batches(source, Order(global_batch_size=size, seed=size))
+        assert sorted(flat(read(dataset))) == list(range(20))
+    assert sorted(asked) == list(range(20))
+
+
 def test_a_later_run_finds_the_copies(tmp_path):
     write_classes(tmp_path / "images", a=3)
     cache = str(tmp_path / "cache")

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from tfdist.data.per_worker import PerWorker, per_worker
@@ -90,3 +91,33 @@ def test_workers_give_examples_of_one_kind():
     for other in others:
         with pytest.raises(UsageError, match=r"to worker 0 and of .* to worker 1: give all"):
             data.check(spec, other, 1)
+
+
+class Items:
+    """Batches by their number, which note who asks."""
+
+    def __init__(self):
+        self.asked, self.ended = [], 0
+
+    def __len__(self):
+        return 5
+
+    def __getitem__(self, number):
+        self.asked.append(number)
+        return {"x": np.full([2, 3], number, np.float32)}, np.arange(2)
+
+    def on_epoch_end(self):
+        self.ended += 1
+
+
+def test_a_worker_makes_its_own_items_only():
+    items = Items()
+    declared = per_worker(items)
+    dataset = declared.dataset(1, 2, 0)
+    assert len(dataset) == 2
+    assert [int(batch["x"][0, 0]) for batch, _ in dataset] == [1, 3]
+    assert dataset.element_spec[0]["x"].shape.as_list() == [None, 3]
+    assert set(items.asked) == {1, 3}
+    assert [int(batch["x"][0, 0]) for batch, _ in declared.dataset(1, 2, 2)] == [1, 3]
+    assert items.ended == 2
+    assert list(per_worker(Items()).dataset(5, 6, 0)) == []

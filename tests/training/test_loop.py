@@ -5,7 +5,11 @@ from tfdist.training.loop import Loop
 
 def run(agree, batches=100, at_most=1000):
     seen = tf.Variable(0)
-    loop = Loop(lambda batch: seen.assign_add(batch), agree=agree)
+
+    def step(batch):
+        seen.assign_add(batch)
+
+    loop = Loop(step, agree=agree)
     iterator = iter(tf.data.Dataset.range(1, batches + 1).map(lambda n: tf.cast(n, tf.int32)))
     calls = []
     while ran := loop(iterator, at_most):

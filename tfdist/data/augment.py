@@ -65,12 +65,13 @@ class Augment:
             )
         return (*self.size, shape[2]) if self.size else shape
 
-    def __call__(self, batch: Any, place: tuple[Any, Any]) -> Any:
+    def __call__(self, batch: Any, place: tuple[Any, Any], rows: Any = None) -> Any:
         """Change a batch (x, ...), in a graph.
 
         Args:
             batch: x is float32 of shape (examples, height, width, channels).
             place: the pass and the step, int64.
+            rows: the first of these examples in the global batch, where they are a part of it.
         """
         import tensorflow as tf
 
@@ -78,7 +79,8 @@ class Augment:
         seed = tf.constant([self.seed, 0], tf.int64)
         for part in place:
             seed = tf.random.experimental.stateless_fold_in(seed, part)
-        draws = tf.random.stateless_uniform([tf.shape(x)[0], 4], seed)
+        first = 0 if rows is None else tf.cast(rows, tf.int32)
+        draws = tf.random.stateless_uniform([first + tf.shape(x)[0], 4], seed)[first:]
         x = self._cropped(x, draws) if self.crop < 1 else self._resized(x)
         if self.flip:
             mirrored = draws[:, 3] < 0.5

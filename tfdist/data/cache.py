@@ -26,7 +26,7 @@ def cached(reader: Reader, where: str) -> Reader:
     """Return a reader of the same examples that reads each one once, and then from its copy.
 
     A copy is made when an example is read first, of the example as it is stored: of images, a byte
-    for each value. A batch of which an example was left out is not copied.
+    for each value. When one is left out, those that were read with it are not copied.
 
     Args:
         reader: what is copied.

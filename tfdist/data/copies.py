@@ -35,26 +35,35 @@ class Copies:
         import tensorflow as tf
 
         dtypes = [spec.dtype for spec in self._specs]
-        found, *copies = tf.numpy_function(self._take, [numbers], [tf.bool, *dtypes])
 
-        def first_time() -> list[Any]:
-            parts = tf.nest.flatten(self._reader.read(numbers))
-            with tf.control_dependencies([tf.numpy_function(self._keep, [numbers, *parts], [])]):
-                return [tf.identity(part) for part in parts]
+        def first_time(missing: Any) -> Any:
+            parts = tf.nest.flatten(self._reader.read(missing))
+            return tf.numpy_function(self._keep, [missing, *parts], tf.bool)
 
-        parts = tf.cond(found, lambda: copies, first_time)
+        missing = tf.numpy_function(self._missing, [numbers], tf.int64)
+        missing = tf.ensure_shape(missing, [None])
+        whole = tf.cond(
+            tf.size(missing) > 0, lambda: first_time(missing), lambda: tf.constant(True)
+        )
+        parts = tf.cond(
+            whole,
+            lambda: tf.numpy_function(self._take, [numbers], dtypes),
+            lambda: tf.nest.flatten(self._reader.read(numbers)),
+        )
         for part, spec in zip(parts, self._specs, strict=True):
             part.set_shape([None, *spec.shape])
         return tf.nest.pack_sequence_as(self._reader.stored_spec, parts)
 
-    def _take(self, numbers: np.ndarray) -> list[np.ndarray]:
-        found = self._there[numbers].all()
-        taken = numbers if found else numbers[:0]
-        return [np.asarray(found), *(np.asarray(part[taken]) for part in self._parts)]
+    def _missing(self, numbers: np.ndarray) -> np.ndarray:
+        return numbers[~self._there[numbers]]
 
-    def _keep(self, numbers: np.ndarray, *parts: np.ndarray) -> None:
+    def _take(self, numbers: np.ndarray) -> list[np.ndarray]:
+        return [np.asarray(part[numbers]) for part in self._parts]
+
+    def _keep(self, numbers: np.ndarray, *parts: np.ndarray) -> bool:
         if len(parts[0]) < len(numbers):
-            return  # One was left out, and nothing says which.
+            return False  # One was left out, and nothing says which.
         for copies, part in zip(self._parts, parts, strict=True):
             copies[numbers] = part
         self._there[numbers] = True
+        return True

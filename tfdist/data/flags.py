@@ -63,6 +63,12 @@ class DataFlags:
         True, _READ, "", "in a new order in each epoch; --noshuffle: in their own order"
     )
     drop_remainder: bool = flag(False, _READ, "", "leave out a last batch that is not full")
+    data_service: str | None = flag(
+        None,
+        _READ,
+        "HOST:PORT",
+        "machines that prepare the images of folder: for training, see tfdist.data.service",
+    )
     flip: bool = flag(False, _CHANGED, "", "mirror a half of them, left to right")
     crop: float = flag(1.0, _CHANGED, "PART", "least part of each side that a window keeps")
     resize: str | None = flag(

@@ -115,6 +115,7 @@ def _reader(files: Files, reading: Reading, bad: BadExamples) -> Reader:
         examples=len(paths),
         read=lenient(fetch, parse, paths.__getitem__, bad),
         may_lose=reading.max_bad_examples,
+        in_graph=True,
         plain=lambda: (
             tf.data.Dataset.from_tensor_slices((all_paths, all_labels)),
             lambda *file: parse(file),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfdist.data.augment import Augment
+from tfdist.data.dealt import Dealt
 from tfdist.data.passes import counter, with_length
 from tfdist.data.permutation import permutation
 from tfdist.data.reader import Reader, as_written
@@ -13,11 +14,19 @@ if TYPE_CHECKING:
     from tfdist.data.order import Order
 
 
-def numbered(reader: Reader, order: Order, augment: Augment | None) -> Any:
-    """Return the dataset of the batches; `order` starts within a pass."""
+def numbered(
+    reader: Reader, order: Order, augment: Augment | None, task: int = 0, tasks: int = 1
+) -> Any:
+    """Return the dataset of the batches; `order` starts within a pass.
+
+    With several tasks, which need a reader that loses no example, the elements are the rows of one
+    of them, as `Dealt`.
+    """
     import tensorflow as tf
 
     def read(place: Any, numbers: Any) -> Any:
+        if tasks > 1:
+            return _dealt(reader, augment, place, numbers, task, tasks)
         batch = reader.batch(numbers)
         return augment(batch, place) if augment else batch
 
@@ -29,6 +38,24 @@ def numbered(reader: Reader, order: Order, augment: Augment | None) -> Any:
     else:
         dataset = with_length(dataset, reader.examples, order)
     return dataset.prefetch(tf.data.AUTOTUNE)
+
+
+def _dealt(
+    reader: Reader, augment: Augment | None, place: Any, numbers: Any, task: int, tasks: int
+) -> Dealt:
+    """Read the rows of a task; where it has none, one that counts nothing."""
+    import tensorflow as tf
+
+    total = tf.size(numbers) if numbers.shape[0] is None else numbers.shape[0]
+    start, stop = total * task // tasks, total * (task + 1) // tasks
+    if isinstance(total, int):
+        first, last = min(start, total - 1), max(stop, 1 + min(start, total - 1))
+    else:  # the same numbers, as tensors
+        first = tf.minimum(start, total - 1)
+        last = tf.maximum(stop, first + 1)
+    batch = reader.batch(numbers[first:last])
+    batch = augment(batch, place, first) if augment else batch
+    return Dealt(batch, tf.convert_to_tensor(stop - start), tf.convert_to_tensor(total))
 
 
 def _numbers(reader: Reader, order: Order) -> Any:

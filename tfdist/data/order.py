@@ -7,10 +7,12 @@ read without those before it. Others come as a stream, and are shuffled through 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from tfdist.data.augment import Augment
+from tfdist.data.divided import Divided
 from tfdist.data.numbered import numbered
 from tfdist.data.source import Source, described
 from tfdist.data.streamed import streamed
@@ -89,12 +91,33 @@ def batches(source: Source, order: Order, augment: Augment | None = None) -> Any
     return streamed(source.train, source.train_examples, order, augment)
 
 
-def validation_batches(
-    source: Source, global_batch_size: int, augment: Augment | None = None
-) -> Any | None:
-    """Return the dataset of the global batches for validation, in the order of the source.
+def divided(source: Source, order: Order, augment: Augment | None = None) -> Any:
+    """Return the same global batches, of which each task of a job reads its own rows only.
 
-    None when there is no validation part; of `augment`, only what is not random is done.
+    Where examples have no numbers, or some of them may be left out, every task reads all of them.
+    """
+    reader = source.train_reader
+    whole = batches(source, order, augment)
+    if reader is None or reader.may_lose:
+        return whole
+    order = order.normal(source.train_examples)
+
+    def make(task: int, tasks: int) -> Any:
+        return whole if tasks == 1 else numbered(reader, order, augment, task, tasks)
+
+    return Divided(make)
+
+
+def validation_batches(
+    source: Source,
+    global_batch_size: int,
+    augment: Augment | None = None,
+    make: Callable[..., Any] = batches,
+) -> Any | None:
+    """Return the global batches for validation, in the order of the source.
+
+    None when there is no validation part; of `augment`, only what is not random is done. `make` is
+    `batches` or `divided`.
     """
     if source.validation is None:
         return None
@@ -105,4 +128,4 @@ def validation_batches(
         train_reader=source.validation_reader,
     )
     order = Order(global_batch_size=global_batch_size, shuffle=False)
-    return batches(part, order, augment.for_validation() if augment else None)
+    return make(part, order, augment.for_validation() if augment else None)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tfdist.data.items import by_worker
 from tfdist.errors import UsageError
 
 if TYPE_CHECKING:
@@ -105,16 +106,19 @@ class PerWorker:
             )
 
 
-def per_worker(function: Callable[[WorkerContext], tf.data.Dataset]) -> PerWorker:
+def per_worker(function: Any) -> PerWorker:
     """Declare that each worker has data of its own.
 
     Args:
         function: function(context) returns a tf.data dataset of the batches of one worker in one
-            epoch, where `context` has the attributes worker, workers, epoch and seed.
+            epoch, where `context` has the attributes worker, workers, epoch and seed. Or a
+            `keras.utils.PyDataset`, of whose items each worker makes every so manieth.
 
     Raises:
         UsageError: it cannot be called with one argument.
     """
+    if hasattr(function, "__getitem__") and hasattr(function, "__len__"):
+        return PerWorker(by_worker(function))
     if not callable(function):
         raise UsageError(
             f"tfdist.per_worker was given {type(function).__name__}, but a function of one "

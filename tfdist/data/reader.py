@@ -24,6 +24,7 @@ class Reader:
         finish: in a graph, from such a batch to the one that a model takes.
         may_lose: how many examples can be left out at the most.
         needs_no_copy: whether reading an example again costs no more than reading a copy of it.
+        in_graph: whether `read` needs nothing of this process, so that another can run it.
         plain: gives the same examples as tf.data reads them without numbers, to compare with: a
             dataset of items, and the function that makes an example as it is stored of an item.
         original: the reader of what this one copies.
@@ -35,6 +36,7 @@ class Reader:
     finish: Callable[[Any], Any] = finished
     may_lose: int = 0
     needs_no_copy: bool = False
+    in_graph: bool = False
     plain: Callable[[], tuple[Any, Callable[..., Any]]] | None = None
     original: Reader | None = None
     identity: Callable[[], str] = str

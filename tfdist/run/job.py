@@ -1,5 +1,6 @@
 """The run itself: strategy, data, model, fit."""
 
+import secrets
 import sys
 from contextlib import nullcontext
 from typing import Any
@@ -11,7 +12,9 @@ import tfdist
 from tfdist.checkpoint.callback import Checkpoint
 from tfdist.cluster import Cluster
 from tfdist.data import Source, load, order
+from tfdist.data.augment import Augment
 from tfdist.data.ledger import Ledger, ledger
+from tfdist.data.served import served
 from tfdist.errors import UsageError
 from tfdist.factory import current
 from tfdist.factory.failures import translated
@@ -95,6 +98,17 @@ def _refuse_unknown_loss(settings: Settings, source: Source) -> None:
         )
 
 
+def _training_data(
+    settings: Settings, source: Source, in_order: order.Order, changed: Augment | None
+) -> Any:
+    if settings.data_service is None:
+        return order.divided(source, in_order, changed)
+    run, channel = secrets.token_hex(8), current().channel
+    if channel is not None:
+        run = channel.gather("data service", run)[0]
+    return served(source, in_order, changed, settings.data_service, run)
+
+
 def _fit(
     settings: Settings,
     source: Source,
@@ -113,8 +127,10 @@ def _fit(
     )
     changed = settings.augment(settings.seed)
     return model.fit(
-        order.batches(source, in_order, changed),
-        validation_data=order.validation_batches(source, account.global_batch, changed),
+        _training_data(settings, source, in_order, changed),
+        validation_data=order.validation_batches(
+            source, account.global_batch, changed, order.divided
+        ),
         epochs=settings.epochs,
         steps_per_epoch=settings.steps_per_epoch,
         verbose=seeing.shown(settings),

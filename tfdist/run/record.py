@@ -34,7 +34,10 @@ def record(
     more. `examples` is null when the dataset does not know its own length.
     """
     steps = int(model.optimizer.iterations.numpy())
-    examples = account.examples_in(steps)
+    of_epoch = account.steps_per_epoch
+    # Workers that share the pieces of a data service may have more, smaller steps.
+    counted = steps if of_epoch is None else min(steps, settings.epochs * of_epoch)
+    examples = account.examples_in(counted)
     weights = model.get_weights()
     return {
         "strategy": context.choice.name,

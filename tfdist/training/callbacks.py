@@ -191,7 +191,7 @@ class Callbacks:
         """Draw the bar when it is time to."""
         bar = self._list._progbar
         now = time.monotonic()
-        if bar is not None:
+        if bar is not None and (kind == "train" or not bar._called_in_fit):
             bar.seen = step + 1  # all that a line an epoch needs to know of data of unknown length
         if bar is None or bar.verbose != 1 or now - self._drawn < _BAR_SECONDS:
             return

@@ -6,7 +6,48 @@ from typing import Any
 
 import tensorflow as tf
 
+from tfdist.data.dealt import batch_of
+from tfdist.data.divided import Divided
+from tfdist.data.per_worker import PerWorker
+from tfdist.errors import UsageError
 from tfdist.training import internals
+from tfdist.training.own_feed import OwnFeed
+from tfdist.transport import place
+
+
+def feed(
+    strategy: tf.distribute.Strategy,
+    x: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    epoch: int = 0,
+    steps: int | None = None,
+    class_weight: dict | None = None,
+    **others: Any,
+) -> Any:
+    """Return the batches of one call to fit, evaluate or predict, whoever has them.
+
+    Args: as in `Feed`, but x may be data that each worker of the strategy has of its own, or whose
+        rows are dealt out to the workers; `epoch` is the number of the first one.
+
+    Raises:
+        UsageError: the strategy has no workers that could have data of their own.
+    """
+    if not isinstance(x, PerWorker):
+        x = x.dataset(*place(strategy)) if isinstance(x, Divided) else x
+        return Feed(x, y, sample_weight, steps=steps, class_weight=class_weight, **others)
+    if y is not None or sample_weight is not None:
+        raise UsageError(
+            "y or sample_weight was given beside tfdist.per_worker(...), whose function returns a "
+            "dataset of (x, y) or (x, y, sample_weight): return them there"
+        )
+    if isinstance(strategy, tf.distribute.ParameterServerStrategy):
+        raise UsageError(
+            f"{x.name} was given under parameter_server, where the chief deals out whole batches "
+            "and no worker has data of its own: use multi_worker, or give a tf.data.Dataset"
+        )
+    return OwnFeed(x, strategy, steps=steps, epoch=epoch, class_weight=class_weight)
 
 
 class Feed:
@@ -45,7 +86,7 @@ class Feed:
     @property
     def element_spec(self) -> Any:
         """The structure of a global batch."""
-        return self._dataset.element_spec
+        return batch_of(self._dataset.element_spec)
 
     @property
     def steps(self) -> int | None:
@@ -63,6 +104,9 @@ class Feed:
         for _ in range(skip):
             next(self._iterator, None)
         return self._iterator
+
+    def at(self, epoch: int) -> None:
+        """Say which epoch comes next: the data goes on in any case."""
 
     def pass_over(self) -> None:
         """Go through an epoch that was read in a run before this one."""

@@ -7,9 +7,11 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from tfdist.data.per_worker import PerWorker
+from tfdist.errors import UsageError
 from tfdist.training import internals
 from tfdist.training.callbacks import Callbacks
-from tfdist.training.feed import Feed
+from tfdist.training.feed import feed as make_feed
 from tfdist.training.same import refuse_differences, spec_of
 
 _MANY = 1 << 30
@@ -41,7 +43,8 @@ def fit(
         (x, y, sample_weight), validation_data = internals.train_validation_split(
             (x, y, sample_weight), validation_split=validation_split
         )
-    feed = Feed(
+    feed = make_feed(
+        engine.strategy,
         x,
         y,
         sample_weight,
@@ -49,10 +52,12 @@ def fit(
         steps=steps_per_epoch,
         shuffle=shuffle,
         class_weight=class_weight,
+        epoch=initial_epoch,
     )
     validation = None
     if validation_data is not None:
-        validation = Feed(
+        validation = make_feed(
+            engine.strategy,
             *internals.unpack(validation_data),
             batch_size=validation_batch_size or batch_size,
             steps=validation_steps,
@@ -76,8 +81,8 @@ def fit(
 
 def _fit(
     engine: Any,
-    feed: Feed,
-    validation: Feed | None,
+    feed: Any,
+    validation: Any,
     hooks: Callbacks,
     initial_epoch: int,
     epochs: int,
@@ -90,6 +95,7 @@ def _fit(
     if skips and first < epochs:
         before = range(initial_epoch, first)
         _skip(feed, done, validation, [model._should_eval(e, validation_freq) for e in before])
+    feed.at(first)
     for epoch in range(first, epochs):
         model.reset_metrics()
         hooks.on_epoch_begin(epoch)
@@ -124,7 +130,7 @@ def evaluate(
 ) -> Any:
     """Evaluate as `keras.Model.evaluate` does."""
     engine.model._assert_compile_called("evaluate")
-    feed = Feed(x, y, sample_weight, batch_size=batch_size, steps=steps)
+    feed = make_feed(engine.strategy, x, y, sample_weight, batch_size=batch_size, steps=steps)
     data = spec_of(feed.element_spec)
     refuse_differences(engine, "evaluate", steps=feed.steps, data=data)
     engine.ready(feed.element_spec)
@@ -143,7 +149,12 @@ def predict(
     callbacks: Any = None,
 ) -> Any:
     """Predict as `keras.Model.predict` does; every task returns all rows, in order."""
-    feed = Feed(x, batch_size=batch_size, steps=steps)
+    if isinstance(x, PerWorker):
+        raise UsageError(
+            f"predict() was given {x.name}, but returns all rows in the order of one dataset: give "
+            "it that dataset"
+        )
+    feed = make_feed(engine.strategy, x, batch_size=batch_size, steps=steps)
     data = spec_of(feed.element_spec)
     refuse_differences(engine, "predict", steps=feed.steps, data=data)
     hooks = Callbacks(engine, callbacks, verbose=verbose, epochs=1, steps=feed.steps)
@@ -197,7 +208,7 @@ def predict_on_batch(engine: Any, x: Any) -> Any:
     return tf.nest.map_structure(lambda part: _concatenate((part,)), engine.predict(batch))
 
 
-def _skip(feed: Feed, steps: int, validation: Feed | None, evaluated: list[bool]) -> None:
+def _skip(feed: Any, steps: int, validation: Any, evaluated: list[bool]) -> None:
     """Let data go on as if epochs had been read here: a shuffle counts its iterators."""
     for each in evaluated:
         feed.pass_over()
@@ -207,7 +218,7 @@ def _skip(feed: Feed, steps: int, validation: Feed | None, evaluated: list[bool]
     feed.skip(steps)
 
 
-def _epoch(engine: Any, feed: Feed, kind: str, hooks: Callbacks, done: int = 0) -> None:
+def _epoch(engine: Any, feed: Any, kind: str, hooks: Callbacks, done: int = 0) -> None:
     """Run one epoch; callbacks that look at batches are called around each call of steps."""
     run = engine.train if kind == "train" else engine.test
     iterator, steps, every = feed.epoch(), feed.steps or _MANY, hooks.every(kind)
@@ -249,7 +260,7 @@ def _run(run: Any, iterator: Any, steps: int, exactly: bool, tick: Any) -> int:
     return done
 
 
-def _evaluate(engine: Any, feed: Feed, hooks: Callbacks) -> dict:
+def _evaluate(engine: Any, feed: Any, hooks: Callbacks) -> dict:
     engine.ready(feed.element_spec)
     engine.model.stop_evaluating = False
     hooks.on_test_begin()

@@ -13,7 +13,7 @@ class Loop:
     """Runs a step over an iterator, several steps per call.
 
     Args:
-        step: Computes one batch and returns nothing.
+        step: Computes one batch; returns None, or whether there was one.
         eager: Run without tf.function, one step a call.
         agree: Returns the same number of seconds on every task of the job. TensorFlow tells the
             collectives of a loop apart by their iteration, so tasks must run equally many steps a
@@ -22,7 +22,7 @@ class Loop:
 
     def __init__(
         self,
-        step: Callable[[Any], None],
+        step: Callable[[Any], Any],
         eager: bool = False,
         agree: Callable[[float], float] = float,
     ) -> None:
@@ -66,8 +66,8 @@ class Loop:
         self.input_seconds += time.perf_counter() - begin
         if batch is None:
             return 0
-        self._step(batch)
-        return 1
+        ran = self._step(batch)
+        return int(ran is None or bool(ran))
 
     def _measure(self, done: int, seconds: float) -> None:
         """Double the steps of a call until it lasts long enough."""
@@ -90,7 +90,7 @@ class Loop:
                 more = optional.has_value()
             with tf.control_dependencies([more]):
                 waited += tf.timestamp() - begin
-            tf.cond(more, lambda: self._on(optional.get_value()), lambda: tf.constant(0))
+            more = tf.cond(more, lambda: self._on(optional.get_value()), lambda: tf.constant(False))
             return done + tf.cast(more, tf.int32), more, waited
 
         none = (tf.constant(0), tf.constant(True), tf.constant(0.0, tf.float64))
@@ -98,5 +98,5 @@ class Loop:
         return done, waited
 
     def _on(self, batch: Any) -> tf.Tensor:
-        self._step(batch)
-        return tf.constant(0)
+        ran = self._step(batch)
+        return tf.constant(True) if ran is None else ran

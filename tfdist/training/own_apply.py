@@ -21,7 +21,7 @@ def _apply_in_replica(
         share.rehearsal.append((optimizer, variables))
         return
     pairs = [(g, v) for g, v in zip(gradients, variables, strict=True) if g is not None]
-    weighted = [_scale(g, share) for g, _ in pairs]
+    weighted = [share.kept(_scale(g, share)) for g, _ in pairs]
     kept = [v for _, v in pairs]
 
     def together(strategy: tf.distribute.Strategy, *addends: Any) -> None:

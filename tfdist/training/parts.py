@@ -4,6 +4,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from tfdist.data.dealt import Dealt
 from tfdist.data.split import rows as split_rows
 from tfdist.training.share import Share
 
@@ -27,12 +28,20 @@ def _dynamic_size(leaf: Any) -> tf.Tensor:
     return tf.shape(leaf)[0]
 
 
-def part(batch: Any, replica: int, replicas: int) -> tuple[Any, Share]:
+def part(batch: Any, replica: int, replicas: int, here: int = 1) -> tuple[Any, Share]:
     """Return a replica's rows of a global batch, and what they count for.
 
     An empty part is replaced by one row of the batch that counts 0, so that no layer ever sees an
     empty batch. Scalars and None pass through.
+
+    Args:
+        batch: The global batch, or Dealt, the rows of this task.
+        replica: Number of the replica.
+        replicas: How many there are in all tasks.
+        here: How many there are in this task.
     """
+    if isinstance(batch, Dealt):
+        return _own_part(batch, replica, replicas, here)
     total = batch_size(batch)
     if replicas == 1:
         return batch, Share(total, total, total, 1, 0)
@@ -45,7 +54,27 @@ def part(batch: Any, replica: int, replicas: int) -> tuple[Any, Share]:
         count = stop - start
         start, rows = tf.minimum(start, total - 1), tf.maximum(count, 1)
     share = Share(rows, count, total, replicas, replica)
-    return tf.nest.map_structure(lambda leaf: _slice(leaf, start, rows), batch), share
+    return rows_of(batch, start, rows), share
+
+
+def _own_part(dealt: Dealt, replica: int, replicas: int, here: int) -> tuple[Any, Share]:
+    """Return a replica's rows of those that its task has."""
+    if here == 1:
+        rows, start, count = batch_size(dealt.batch), 0, dealt.count
+    else:
+        local = replica % here
+        start, stop = dealt.count * local // here, dealt.count * (local + 1) // here
+        count, rows = stop - start, tf.maximum(stop - start, 1)
+        start = tf.minimum(start, batch_size(dealt.batch) - 1)
+    share = Share(rows, count, dealt.total, replicas, replica, made_up=True)
+    if here == 1:
+        return dealt.batch, share
+    return rows_of(dealt.batch, start, rows), share
+
+
+def rows_of(batch: Any, start: Any, rows: Any) -> Any:
+    """Return so many rows of a batch; scalars and None pass through."""
+    return tf.nest.map_structure(lambda leaf: _slice(leaf, start, rows), batch)
 
 
 def _slice(leaf: Any, start: Any, rows: Any) -> Any:

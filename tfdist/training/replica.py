@@ -34,7 +34,7 @@ class TrainStep(Step):
         pairs = [(g, v) for g, v in zip(gradients, weights, strict=True) if g is not None]
         self.variables = [v for _, v in pairs]
         values, logs = self.metrics(batch, y_pred, share)
-        return values | {"gradients": [g for g, _ in pairs]}, logs
+        return values | {"gradients": [share.kept(g) for g, _ in pairs]}, logs
 
     def write(self, sums: dict[str, Any]) -> None:
         """Write the state, then apply the global gradient once."""

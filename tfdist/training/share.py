@@ -33,6 +33,7 @@ class Share:
         replicas: Number of replicas in the step, over all tasks.
         replica: Number of this replica, from 0.
         rehearsal: Where to note which optimizer updates what, instead of doing it.
+        made_up: Whether rows that count 0 may be made up, of which no number can be trusted.
         compiled: Whether XLA compiles the part, which then cannot speak with others in mid-step.
     """
 
@@ -41,6 +42,7 @@ class Share:
     total: Any
     replicas: int
     replica: int
+    made_up: bool = False
     compiled: bool = False
     rehearsal: list | None = None
 
@@ -58,6 +60,14 @@ class Share:
         """Return the sum over all replicas of a small value, leaving out replicas without part."""
         self.need_others()
         return sum_in_replica(value * tf.cast(self.present, value.dtype))
+
+    def kept(self, value: Any) -> Any:
+        """Return an addend of this replica, zeros where it is of rows that are made up."""
+        if not self.made_up or value is None:
+            return value
+        if isinstance(value, tf.IndexedSlices):
+            return tf.IndexedSlices(self.kept(value.values), value.indices, value.dense_shape)
+        return tf.where(self.count > 0, value, tf.zeros_like(value))
 
     def need_others(self) -> None:
         """Raise NeedsOthersError when the part is compiled, which rules out a sum in mid-step."""

@@ -15,13 +15,15 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from tfdist.data.dealt import Declared, batch_of
 from tfdist.training import internals
 from tfdist.training.capture import Capture
+from tfdist.training.declared import agreed
 from tfdist.training.own_logs import OwnLogs
 from tfdist.training.parts import part
 from tfdist.training.share import NeedsOthersError, Share, computing
 from tfdist.training.state import State, collect, write
-from tfdist.transport import first, join_replicas, sum_replicas
+from tfdist.transport import first, here, join_replicas, sum_replicas
 
 
 class Step:
@@ -46,8 +48,28 @@ class Step:
         self.logs = OwnLogs(model)
         self._seed = internals.global_seed()
 
-    def __call__(self, batch: Any) -> None:
-        """Compute one global batch; writes weights, metrics and other state."""
+    def __call__(self, batch: Any) -> Any:
+        """Compute one global batch; writes weights, metrics and other state.
+
+        Returns:
+            Whether there was a batch: None for yes, or a boolean that all tasks agree on, where
+            each of them knows its own data only.
+        """
+        if not isinstance(batch, Declared):
+            return self._whole(batch)
+        dealt, goes_on = agreed(self.strategy, batch)
+        if tf.executing_eagerly():
+            if dealt.total > 0:
+                self._whole(dealt)
+            return goes_on
+        tf.cond(dealt.total > 0, lambda: self._done(dealt), lambda: tf.constant(0))
+        return goes_on
+
+    def _done(self, batch: Any) -> tf.Tensor:
+        self._whole(batch)
+        return tf.constant(0)
+
+    def _whole(self, batch: Any) -> None:
         batch = without_optionals(batch)
         sums = self.compute(batch)
         self.write(sums)
@@ -80,7 +102,8 @@ class Step:
     def _run_replica(self, batch: Any) -> dict[str, list]:
         context = tf.distribute.get_replica_context()
         replica = int(tf.get_static_value(context.replica_id_in_sync_group) or 0)
-        mine, share = part(batch, replica, self.strategy.num_replicas_in_sync)
+        replicas = self.strategy.num_replicas_in_sync
+        mine, share = part(batch, replica, replicas, here(self.strategy))
         share = self.share_of(share)
         if self.jit:
             try:
@@ -126,10 +149,17 @@ class Step:
 
     def metrics(self, batch: Any, y_pred: Any, share: Share) -> tuple[dict, Any]:
         """Measure a replica's outputs, or hand them over to be measured with the others'."""
-        if not self.adds_up:
-            return {"outputs": tf.nest.map_structure(lambda v: v[: share.count], y_pred)}, None
         x, y, sample_weight = internals.unpack(batch)
+        if not self.adds_up:
+            # Where no task has the whole batch, what it is measured by travels with the outputs.
+            whole = (y_pred, self._measured_by(x, y, sample_weight) if share.made_up else {})
+            return {"outputs": tf.nest.map_structure(lambda v: v[: share.count], whole)}, None
         return {}, self.model.compute_metrics(x, y, y_pred, sample_weight=sample_weight)
+
+    def _measured_by(self, x: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
+        own = type(self.model).compute_metrics is not keras.Model.compute_metrics
+        known = {"x": x if own else None, "y": y, "sample_weight": sample_weight}
+        return {name: value for name, value in known.items() if value is not None}
 
     def write(self, sums: dict[str, Any]) -> None:
         """Write the state in the cross-replica context."""
@@ -140,8 +170,10 @@ class Step:
         for variable, value in zip(self.state.added, sums["added"], strict=True):
             internals.raw(variable).assign_add(value)
         if sums.get("outputs") is not None:
-            x, y, sample_weight = internals.unpack(batch)
-            self.model.compute_metrics(x, y, sums["outputs"], sample_weight=sample_weight)
+            y_pred, joined = sums["outputs"]
+            x, y, sample_weight = internals.unpack(batch_of(batch))
+            known = {"x": x, "y": y, "sample_weight": sample_weight} | joined
+            self.model.compute_metrics(y_pred=y_pred, **known)
         self.logs.keep(sums["logs"])
 
 

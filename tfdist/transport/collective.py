@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from tfdist.transport.replicas import add, first, join
+from tfdist.transport.replicas import add, first, join, place
 
 _GATHERS = 7_919_000  # the key of our group of tasks, apart from those that TensorFlow counts up
 _SIZES = 1 << 20  # keys kept for the sizes of one gather
@@ -70,18 +70,17 @@ def join_tasks(strategy: tf.distribute.Strategy, *values: Any) -> list:
         strategy: A strategy whose replicas are spread over tasks.
         values: What `strategy.run` returned, all with the same number of rows.
     """
-    tasks = strategy.num_replicas_in_sync // len(strategy.extended.worker_devices)
-    place = strategy.extended._id_in_cluster
+    number, tasks = place(strategy)
     with tf.device(strategy.extended.worker_devices[0]):
         mine = [tf.identity(join(strategy, v)) for v in values]
-        counts = tf.one_hot(place, tasks) * tf.cast(tf.shape(mine[0])[0], tf.float32)
+        counts = tf.one_hot(number, tasks) * tf.cast(tf.shape(mine[0])[0], tf.float32)
         counts = tf.cast(_sum_once(strategy, counts), tf.int32)
-        return [_gather(each, counts, place, tasks) for each in mine]
+        return [_gather(each, counts, number, tasks) for each in mine]
 
 
-def _gather(mine: tf.Tensor, counts: tf.Tensor, place: int, tasks: int) -> tf.Tensor:
+def _gather(mine: tf.Tensor, counts: tf.Tensor, number: int, tasks: int) -> tf.Tensor:
     most = tf.reduce_max(counts)
-    missing = tf.concat([[most - counts[place]], tf.shape(mine)[1:]], 0)
+    missing = tf.concat([[most - counts[number]], tf.shape(mine)[1:]], 0)
     rows = tf.raw_ops.CollectiveGatherV2(
         input=tf.concat([mine, tf.zeros(missing, mine.dtype)], 0),
         group_size=tasks,

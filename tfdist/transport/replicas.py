@@ -11,6 +11,21 @@ def spans_tasks(strategy: tf.distribute.Strategy) -> bool:
     return replicas > 1 and len(strategy.extended.worker_devices) < replicas
 
 
+def here(strategy: tf.distribute.Strategy) -> int:
+    """Return the number of replicas in this task."""
+    if strategy.num_replicas_in_sync == 1:  # TensorFlow's own default knows no devices
+        return 1
+    return len(strategy.extended.worker_devices)
+
+
+def place(strategy: tf.distribute.Strategy) -> tuple[int, int]:
+    """Return the number of this task among those that share the replicas, and how many they are."""
+    if not spans_tasks(strategy):
+        return 0, 1
+    tasks = strategy.num_replicas_in_sync // len(strategy.extended.worker_devices)
+    return strategy.extended._id_in_cluster, tasks
+
+
 def first(strategy: tf.distribute.Strategy, value: Any) -> Any:
     """Return the value of the first replica of this task."""
     return strategy.experimental_local_results(value)[0]

@@ -70,6 +70,12 @@ def join_replicas(strategy: tf.distribute.Strategy, value: Any) -> Any:
     return exchange.join_tasks(world, join(strategy, value))
 
 
+def sum_once(strategy: tf.distribute.Strategy, value: tf.Tensor) -> tf.Tensor:
+    """Return the sum over the tasks of a small value of floats that each task holds once."""
+    share = value / len(strategy.extended.worker_devices)
+    return sum_replicas(strategy, [strategy.run(lambda: tf.identity(share))])[0]
+
+
 @tf.custom_gradient
 def sum_in_replica(value: tf.Tensor) -> Any:
     """Return the sum of a value over all replicas, from inside a replica; differentiable."""

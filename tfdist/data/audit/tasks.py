@@ -10,7 +10,8 @@ from dataclasses import replace
 from tfdist.cluster import Channel
 from tfdist.data.audit.findings import Buckets, Findings, judge
 from tfdist.data.audit.worker import Worker
-from tfdist.data.order import Order, batches
+from tfdist.data.divided import Divided
+from tfdist.data.order import Order, batches, divided
 from tfdist.data.source import Source
 
 _STEPS_AT_ONCE = 32  # Between two meetings of the tasks, so that none waits long for another.
@@ -33,8 +34,7 @@ def audit(
     source = sources()
     alone = _reference(source, order)
     readers = [
-        Worker(batches(_again(source, sources), order), rank, workers, replicas)
-        for rank in range(workers)
+        _worker(_again(source, sources), order, rank, workers, replicas) for rank in range(workers)
     ]
     with _told(source):
         while _steps([alone, *readers]):
@@ -66,7 +66,7 @@ def audit_with(
         UsageError: too many examples cannot be read.
         StartAgainError: another task is lost or does not come in time.
     """
-    mine = [Worker(batches(source, order), rank, workers, replicas)]
+    mine = [_worker(source, order, rank, workers, replicas)]
     if rank == 0:
         mine.append(_reference(source, order))
     with _told(source):
@@ -82,6 +82,14 @@ def audit_with(
 
     unreadable = max(channel.gather("unreadable", _unreadable(source)))
     return judge(accounts[0][1], [each[0] for each in accounts], fetch, order, unreadable)
+
+
+def _worker(source: Source, order: Order, rank: int, workers: int, replicas: int) -> Worker:
+    """Who reads what a worker reads in training."""
+    dataset = divided(source, order)
+    if isinstance(dataset, Divided):
+        dataset = dataset.dataset(rank, workers)
+    return Worker(dataset, rank, workers, replicas)
 
 
 def _reference(source: Source, order: Order) -> Worker:

@@ -8,6 +8,7 @@ from typing import Any
 
 from tfdist.data.audit.digests import of_batch
 from tfdist.data.audit.tally import Tally
+from tfdist.data.dealt import Dealt
 from tfdist.data.split import rows
 
 
@@ -15,7 +16,7 @@ class Worker:
     """A worker that reads its part of each global batch, and counts instead of training.
 
     Args:
-        dataset: global batches.
+        dataset: global batches, or `Dealt`, this worker's rows of them.
         rank: number of this worker.
         workers: how many there are.
         replicas: how many each of them has.
@@ -23,8 +24,7 @@ class Worker:
 
     def __init__(self, dataset: Any, rank: int = 0, workers: int = 1, replicas: int = 1) -> None:
         self._iterator: Iterator[Any] = iter(dataset)
-        self._mine = range(rank * replicas, (rank + 1) * replicas)
-        self._replicas = workers * replicas
+        self._rank, self._workers = rank, workers
         self._read = [0] * replicas
         self._batches: Counter[int] = Counter()
         self.tally = Tally()
@@ -34,12 +34,18 @@ class Worker:
         batch = next(self._iterator, None)
         if batch is None:
             return False
-        digests = of_batch(batch)
-        self._batches[len(digests)] += 1
-        for place, replica in enumerate(self._mine):
-            start, stop = rows(len(digests), replica, self._replicas)
-            self.tally.add(digests[start:stop])
-            self._read[place] += stop - start
+        if isinstance(batch, Dealt):
+            digests = of_batch(batch.batch)[: int(batch.count)]
+            self._batches[int(batch.total)] += 1
+        else:
+            every = of_batch(batch)
+            start, stop = rows(len(every), self._rank, self._workers)
+            digests = every[start:stop]
+            self._batches[len(every)] += 1
+        self.tally.add(digests)
+        for replica in range(len(self._read)):
+            start, stop = rows(len(digests), replica, len(self._read))
+            self._read[replica] += stop - start
         return True
 
     def account(self) -> dict[str, Any]:
