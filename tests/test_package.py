@@ -1,14 +1,16 @@
 """The package as a whole: its names, its command, its texts."""
 
 import re
+import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
 import tfdist
-from tests.processes import run_alone
+from tests.processes import _environment, run_alone
 from tfdist import __main__ as command
 
 ROOT = Path(tfdist.__file__).resolve().parent.parent
@@ -118,3 +120,21 @@ def test_the_makefile_refuses_another_python(tmp_path):
 
 def test_the_interpreter_is_supported():
     assert (3, 10) <= sys.version_info[:2] <= (3, 13)
+
+
+def test_the_wheel_has_every_file_of_the_package_and_runs(tmp_path):
+    source = tmp_path / "source"  # a build leaves files beside what it builds
+    shutil.copytree(ROOT / "tfdist", source / "tfdist", ignore=shutil.ignore_patterns("*.pyc"))
+    for name in ("pyproject.toml", "README.md", "LICENSE", "MANIFEST.in"):
+        shutil.copy(ROOT / name, source / name)
+    words = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", str(tmp_path)]
+    done = subprocess.run([*words, str(source)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    files = {str(p.relative_to(source)) for p in (source / "tfdist").rglob("*") if p.is_file()}
+    assert files <= set(zipfile.ZipFile(wheel).namelist())
+    assert "tfdist/py.typed" in files
+    run = [sys.executable, "-m", "tfdist", "train", "--epochs=0"]
+    env = {**_environment(), "PYTHONPATH": str(wheel)}
+    done = subprocess.run(run, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr[:12]) == (2, "--epochs is "), done

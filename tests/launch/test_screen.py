@@ -1,5 +1,8 @@
 """What becomes of the files when they cannot be written on."""
 
+import io
+import sys
+
 from tfdist.cluster import Task
 from tfdist.launch.screen import Screen
 
@@ -25,3 +28,24 @@ def test_the_last_lines_are_those_since_they_were_asked_for(tmp_path):
         assert screen.last_lines(A) == [str(number) for number in range(10, 30)]
         screen(A, "stdout", "new")
         assert screen.last_lines(A) == ["new"]
+
+
+def test_a_bar_is_drawn_on_a_terminal_and_neither_kept_nor_shown_elsewhere(
+    tmp_path, capsys, monkeypatch
+):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    with Screen([A, B], [A], tmp_path) as screen:
+        screen(A, "stdout", "\rhalf")
+        assert capsys.readouterr().out == ""
+        monkeypatch.setattr(sys, "stdout", terminal := Terminal())
+        screen(A, "stdout", "\rhalf")
+        screen(B, "stdout", "\rnot shown")
+        screen(A, "stdout", "a line")
+    bar, line = terminal.getvalue().split("\x1b[K", 1)
+    assert bar == "\r[worker 0] half"
+    assert line.startswith("\r\x1b[K")
+    assert line.endswith(" a line\n")
+    assert (tmp_path / "worker-0.log").read_text() == "a line\n"

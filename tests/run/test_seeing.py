@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tfdist.progress.bar import Bar
 from tfdist.progress.board import Board
 from tfdist.progress.lines import Lines
 from tfdist.progress.trace import Trace
@@ -16,14 +17,19 @@ from tfdist.run.settings import Settings
     [
         ({}, []),
         ({"log_every": 5, "verbose": "2"}, [Lines]),
-        ({"log_every": 5, "verbose": "1"}, []),
+        ({"log_every": 5, "verbose": "1"}, [Bar]),
         ({"log_format": "json"}, [Lines]),
-        ({"log_dir": "logs", "verbose": "1"}, [Board]),
+        ({"log_dir": "logs", "verbose": "1"}, [Bar, Board]),
         ({"log_dir": "logs", "verbose": "0", "profile_steps": "1:2"}, [Board, Trace]),
     ],
 )
 def test_the_callbacks_that_flags_ask_for(given, kinds):
     assert [type(each) for each in observers(Settings(global_batch_size=1, **given))] == kinds
+
+
+def test_keras_shows_its_lines_where_there_is_no_bar():
+    kinds = {"0": 0, "1": 0, "2": 2, "auto": 2}
+    assert {v: shown(Settings(global_batch_size=1, verbose=v)) for v in kinds} == kinds
 
 
 def test_in_json_every_line_is_an_object():

@@ -1,5 +1,7 @@
 """What the environment of a task says: its cluster and its share of the processor."""
 
+import sys
+
 from tfdist.cluster import Cluster
 from tfdist.cluster.variables import environment
 
@@ -34,6 +36,8 @@ def variables(cluster: Cluster, cores: int) -> dict[str, str]:
         "TF_NUM_INTEROP_THREADS": str(max(share, waiting)),
         "OMP_NUM_THREADS": str(share),
     }
+    if sys.stdout.isatty():
+        given["TFDIST_BAR"] = "1"  # which tfdist.launch.screen draws
     ours = {name: value for name, value in given.items() if name not in environment()}
     return ours if cluster.is_local else {**ours, "TF_CONFIG": cluster.tf_config()}
 

@@ -7,12 +7,15 @@ from tfdist.cluster import Task
 from tfdist.launch.ended import Ended
 from tfdist.launch.group import Group, run
 from tfdist.launch.hosts import THIS_MACHINE
+from tfdist.launch.screen import BAR
 from tfdist.launch.signals import Signals
 from tfdist.launch.tasks import tasks_of
 
 
 def show(task: Task, stream: str, line: str) -> None:
-    """Show a line of a task's output with the task's name before it."""
+    """Show a line of a task's output with the task's name before it; a bar is left out."""
+    if line.startswith(BAR):
+        return
     out = sys.stdout if stream == "stdout" else sys.stderr
     out.write(f"[{task}] {line}\n")
     out.flush()

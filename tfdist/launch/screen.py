@@ -1,6 +1,7 @@
 """What a user sees of the tasks' output, and the files in which all of it is kept."""
 
 import contextlib
+import shutil
 import sys
 from collections import deque
 from collections.abc import Collection, Sequence
@@ -12,6 +13,8 @@ from tfdist.cluster.variables import variable
 from tfdist.errors import UsageError
 
 _LAST_LINES = 20
+BAR = "\r"  # with which a task begins a line that is a bar
+_TO_THE_END = "\x1b[K"  # of ECMA-48: erase
 _COLOURS = (36, 33, 32, 35, 34, 31)  # of ECMA-48: cyan, yellow, green, magenta, blue, red
 
 
@@ -50,7 +53,11 @@ class Screen:
                 file.close()
 
     def __call__(self, task: Task, stream: str, line: str) -> None:
-        """Show and keep a line of a task's "stdout" or "stderr"."""
+        """Show and keep a line of a task's "stdout" or "stderr"; of a bar show it alone."""
+        if line.startswith(BAR):
+            if task in self._shown:
+                draw(f"[{task}] {line[1:]}" if line[1:] else "")
+            return
         self._last[task].append(line)
         self._keep(task, line)
         if task in self._shown:
@@ -85,8 +92,17 @@ class Screen:
             self.say(f"{self.files[task]} ends here: {error.strerror}")
 
 
+def draw(bar: str) -> None:
+    """Draw a bar in the last line of the terminal, over the one before."""
+    if sys.stdout.isatty():
+        sys.stdout.write(f"\r{bar[: shutil.get_terminal_size().columns - 1]}{_TO_THE_END}")
+        sys.stdout.flush()
+
+
 def _write(out: TextIO, prefix: str, colour: int, line: str) -> None:
     if out.isatty() and not variable("NO_COLOR"):
         prefix = f"\x1b[{colour}m{prefix}\x1b[0m"
+    if out.isatty():
+        out.write(f"\r{_TO_THE_END}")  # a bar may be there
     out.write(f"{prefix} {line}\n")
     out.flush()

@@ -4,19 +4,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from tfdist.progress.bar import Bar, is_wanted
 from tfdist.progress.board import Board
 from tfdist.progress.lines import Lines, line_of
 from tfdist.progress.steps import parse
 from tfdist.progress.trace import Trace
 from tfdist.run.settings import Settings
 from tfdist.training.between import BetweenCalls
-from tfdist.training.callbacks import verbosity
 
 
 def observers(settings: Settings) -> list[BetweenCalls]:
     """Return the callbacks that show this run, the same in every task."""
     found: list[BetweenCalls] = []
-    if settings.log_format == "json" or (settings.log_every and shown(settings) == 2):
+    if _has_bar(settings):
+        found.append(Bar())
+    elif settings.log_format == "json" or (settings.log_every and shown(settings) == 2):
         found.append(Lines(settings.log_every, settings.log_format))
     if settings.log_dir is None:
         return found
@@ -38,10 +40,14 @@ def opening(settings: Settings, text: str) -> str:
 
 
 def shown(settings: Settings) -> int:
-    """What Keras itself shows: 0 nothing, 1 a bar, 2 a line an epoch."""
-    if settings.log_format == "json":
-        return 0
-    return verbosity("auto" if settings.verbose == "auto" else int(settings.verbose))
+    """What Keras itself shows: 0 nothing, 2 a line an epoch."""
+    has_lines = settings.log_format == "text" and settings.verbose in ("auto", "2")
+    return 2 if has_lines and not _has_bar(settings) else 0
+
+
+def _has_bar(settings: Settings) -> bool:
+    wanted = settings.verbose == "1" or (settings.verbose == "auto" and is_wanted())
+    return wanted and settings.log_format == "text"
 
 
 def tell(observers: Sequence[BetweenCalls], record: Mapping[str, Any]) -> None:
