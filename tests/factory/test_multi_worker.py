@@ -1,4 +1,5 @@
 import json
+import signal
 
 import pytest
 
@@ -34,6 +35,7 @@ print(json.dumps({
     "drawn": [float(np.random.rand()), float(keras.random.uniform(()))],
     "shuffled": list(map(int, tf.data.Dataset.range(100).shuffle(100).take(9))),
     "same_again": tfdist.strategy() is strategy,
+    "caught": open("/proc/self/status").read().split("SigCgt:")[1].split()[0],
 }))
 """
 
@@ -79,6 +81,11 @@ def test_all_workers_draw_the_same_random_numbers(printed):
 
 def test_asked_again_in_the_same_process(printed):
     assert [worker["same_again"] for worker in printed] == [True, True]
+
+
+def test_sigterm_still_ends_a_task(printed):
+    for worker in printed:
+        assert not int(worker["caught"], 16) >> (signal.SIGTERM - 1) & 1
 
 
 def test_tasks_that_differ_are_refused_on_both():

@@ -1,11 +1,24 @@
 """How a launched group ends: the cause, restarts, signals, and nothing left behind."""
 
 import signal
+import subprocess
+import time
 
 import psutil
 import pytest
 
-from tests.launch.launching import DEAF, ROLE, WITH_CHILD, launch, launched, left, seconds_of
+from tests.launch.launching import (
+    DEAF,
+    ROLE,
+    WITH_CHILD,
+    environment,
+    launch,
+    launched,
+    left,
+    seconds_of,
+    words,
+)
+from tests.launch.training import TRAIN
 
 FAILS = (
     ROLE
@@ -159,3 +172,34 @@ def test_a_reader_who_has_had_enough_ends_all():
         assert launcher.wait(20) == 128 + signal.SIGPIPE
         assert "Traceback" not in launcher.stderr.read()
         assert left(tasks) == []
+
+
+def test_ctrl_c_ends_a_training_that_starts_up():
+    with subprocess.Popen(
+        [*words("", "--workers=2")[:-2], *TRAIN],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment(),
+    ) as launcher:
+        tasks = loading(launcher)
+        launcher.send_signal(signal.SIGINT)
+        assert seconds_of(lambda: launcher.wait(20)) < 5
+        assert (launcher.returncode, left(tasks, 1)) == (130, [])
+
+
+def loading(launcher):
+    """The tasks of a launcher, and their keepers, once two of them are loading TensorFlow."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        processes = psutil.Process(launcher.pid).children(recursive=True)
+        if sum(map(loads, processes)) == 2:
+            return processes
+        time.sleep(0.05)
+    raise TimeoutError("no task loads TensorFlow")
+
+
+def loads(process):
+    try:
+        return any("libtensorflow" in each.path for each in process.memory_maps())
+    except psutil.Error:
+        return False

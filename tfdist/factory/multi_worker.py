@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tfdist.cluster import Channel, Cluster
 from tfdist.errors import UsageError
-from tfdist.factory import mpi, roads
+from tfdist.factory import mpi, roads, sigterm
 from tfdist.factory.devices import Devices
 from tfdist.factory.resolver import resolver
 from tfdist.factory.wire import Wire, lay
@@ -51,12 +51,13 @@ def build(
         by_mpi = set(seen) == {cluster.num_workers} and cluster.num_workers > 1
     own = "AUTO" if by_mpi else transport.upper()
     implementation = tf.distribute.experimental.CommunicationImplementation(own)
-    strategy = tf.distribute.MultiWorkerMirroredStrategy(
-        cluster_resolver=resolver(cluster, devices.count if devices.kind == "GPU" else 0),
-        communication_options=tf.distribute.experimental.CommunicationOptions(
-            implementation=implementation
-        ),
-    )
+    with sigterm.kept():
+        strategy = tf.distribute.MultiWorkerMirroredStrategy(
+            cluster_resolver=resolver(cluster, devices.count if devices.kind == "GPU" else 0),
+            communication_options=tf.distribute.experimental.CommunicationOptions(
+                implementation=implementation
+            ),
+        )
     send_every_type(strategy)
     road = "TensorFlow's choice" if transport == "auto" else transport
     if by_mpi:
