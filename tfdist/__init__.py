@@ -9,11 +9,13 @@ __version__ = "0.1.0"
 _HOME = {
     "UsageError": "tfdist.errors",
     "StartAgainError": "tfdist.errors",
+    "FailedError": "tfdist.errors",
     "Board": "tfdist.progress.board",
     "Checkpoint": "tfdist.checkpoint",
     "Lines": "tfdist.progress.lines",
     "Trace": "tfdist.progress.trace",
     "average": "tfdist.training.averaging",
+    "export": "tfdist.checkpoint",
     "per_worker": "tfdist.data.per_worker",
     "strategy": "tfdist.factory",
     "distribute": "tfdist.training",

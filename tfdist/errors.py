@@ -14,6 +14,10 @@ class StartAgainError(RuntimeError):
     """The job cannot go on but may be started again: commands end with exit code 75."""
 
 
+class FailedError(RuntimeError):
+    """The run failed, and one sentence says all: commands print it and end with exit code 1."""
+
+
 def code_of(error: BaseException) -> int:
     """The exit code of a process that ends by this error."""
     if isinstance(error, StartAgainError):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from tfdist.checkpoint.signals import Watch
 from tfdist.cluster import resolve
-from tfdist.errors import EXIT_DONE, UsageError
+from tfdist.errors import EXIT_DONE
 from tfdist.run import Settings, train
 from tfdist.run.door import answer
 from tfdist.run.flags import asks_for_help, help_text, parse
@@ -29,17 +29,12 @@ def _run(words: Sequence[str]) -> int:
         return EXIT_DONE
     settings = parse(Settings, words)
     cluster = resolve()
-    if cluster.is_evaluator:
-        raise UsageError(
-            f"{cluster.source} makes this process {cluster.task}, and training leaves nothing for "
-            "it to evaluate yet: do not start it"
-        )
     if settings.explain:
         from tfdist.factory import explain, plan
 
         _write(explain(plan(settings.strategy, settings.devices, cluster=cluster).choice))
         return EXIT_DONE
-    if settings.checkpoint_dir is not None:
+    if settings.checkpoint_dir is not None and not cluster.is_evaluator:
         Watch(grace_seconds=0).start()  # until training begins and there is something to save
     record = train(settings, cluster)
     from tfdist.run.record import as_line

@@ -1,5 +1,6 @@
 """What is refused, before any step is made."""
 
+import shutil
 import signal
 
 import keras
@@ -90,3 +91,31 @@ def test_time_and_the_best_epoch(tmp_path):
     assert len(saves.seconds) > 2
     best = 1 + fit.history["loss"].index(min(fit.history["loss"]))
     assert (7 * best, best) in {(each.step, each.epoch) for each in positions(tmp_path)}
+
+
+def test_a_folder_that_is_deleted_under_way(tmp_path):
+    class Delete(keras.callbacks.Callback):
+        def on_epoch_begin(self, epoch, logs=None):
+            if epoch == 2:
+                shutil.rmtree(tmp_path / "saved")
+
+    saves = Checkpoint(tmp_path / "saved")
+    model(momentum()).fit(data(), epochs=3, verbose=0, callbacks=[Delete(), saves])
+    assert [each.step for each in positions(tmp_path / "saved")] == [21, 21]
+    assert Checkpoint(tmp_path / "saved").position(3).end
+
+
+def test_an_error_in_a_callback_names_the_last_whole_checkpoint(tmp_path, capsys):
+    class Broken(keras.callbacks.Callback):
+        def on_epoch_begin(self, epoch, logs=None):
+            assert epoch < 2, "mine"
+
+    for beside in (False, True):
+        folder = tmp_path / str(beside)
+        saves = Checkpoint(folder, beside=beside)
+        with pytest.raises(AssertionError, match="mine"):
+            model(momentum()).fit(data(), epochs=3, verbose=0, callbacks=[Broken(), saves])
+        last = folder / Position(14, 2).name
+        said = f"tfdist: training failed; the last whole checkpoint is {last}\n"
+        assert capsys.readouterr().err.endswith(said)
+        assert positions(folder)[-1].name == last.name

@@ -43,6 +43,8 @@ def send(number, folder, words):
 
 def record(result):
     assert result.returncode == 0, result.stderr
+    last = json.loads(result.stdout.splitlines()[-1])
+    assert last.get("save_seconds", 0) > 0 or not last.get("saves")
     return {name: json.loads(result.stdout.splitlines()[-1])[name] for name in SAME}
 
 

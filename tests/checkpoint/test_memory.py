@@ -23,6 +23,10 @@ KERAS = {
         lambda: keras.callbacks.ModelCheckpoint("m.keras"),
         {"best": float("-inf"), "_batches_seen_since_last_saving": 3, "_last_batch_seen": 7},
     ),
+    "BackupAndRestore": (
+        lambda: keras.callbacks.BackupAndRestore("backup"),
+        {"_current_epoch": 4, "_batches_seen_since_last_saving": 3, "_last_batch_seen": 7},
+    ),
     "History": (keras.callbacks.History, {"epoch": [0, 1], "history": {"loss": [0.3, 0.1]}}),
     "SwapEMAWeights": (keras.callbacks.SwapEMAWeights, {"_ema_weights_in_model": True}),
     "TensorBoard": (

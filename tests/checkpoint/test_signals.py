@@ -1,11 +1,15 @@
 """Signals to a real process that works, or that is stuck where Python runs no handler."""
 
+import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+
+from tfdist.checkpoint.signals import Watch
 
 ROOT = Path(__file__).resolve().parents[2]
 WATCH = """
@@ -72,3 +76,17 @@ def test_when_it_no_longer_watches_signals_do_what_they_did():
     stops = "watch.stop(); print('stopped', flush=True); time.sleep(20)"
     code, _, said = end(20, stops, signal.SIGURG, signal.SIGTERM)  # nobody minds the first
     assert (code, said) == (-signal.SIGTERM, "")
+
+
+def test_watched_again_and_again():
+    watch = Watch(grace_seconds=20)
+    try:
+        for _ in range(300):  # an error that ended a fit() left it watching
+            watch.start()
+        os.kill(os.getpid(), signal.SIGUSR1)
+        deadline = time.monotonic() + 10
+        while watch.asked is None and time.monotonic() < deadline:
+            time.sleep(0.001)
+        assert watch.asked == "SIGUSR1"
+    finally:
+        watch.stop()

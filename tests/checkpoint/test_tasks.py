@@ -1,5 +1,9 @@
 """Several tasks: one of them writes, all go on from the same step, and end at the same step."""
 
+import numpy as np
+
+from tests.checkpoint import small
+from tests.conformance.strategies import STRATEGIES
 from tests.processes import run_tasks
 
 BEGIN = """
@@ -32,9 +36,13 @@ resumed = small.train(strategy, folder=folder / "saved", every_steps=3)
 print("RESULT", small.differences(undisturbed, resumed), len(writes))
 """
 STOPPED = """
-undisturbed = small.train(strategy)
-assert small.train(strategy, folder=folder, stop=small.STOP, every_steps=3) is None
-resumed = small.train(strategy, folder=folder, every_steps=3)
+import shutil
+undisturbed = small.train(strategy, small.momentum, dropout=0)
+again = dict(folder=folder / "saved", dropout=0, every_steps=3)
+assert small.train(strategy, small.momentum, stop=small.STOP, **again) is None
+shutil.copytree(folder / "saved", folder / "copied")
+resumed = small.train(strategy, small.momentum, **again)
+np.savez(folder / "resumed.npz", *resumed)
 print("RESULT", small.differences(undisturbed, resumed), len(writes))
 """
 
@@ -60,7 +68,13 @@ def test_a_signal_to_one_worker_ends_all_at_the_same_step(tmp_path):
     assert "goes on" not in said[1]
 
 
-def test_parameter_server_with_one_worker(tmp_path):
-    told, said = run(STOPPED, "parameter_server", tmp_path, workers=1, ps=1, chief=True)
+def test_parameter_server_with_one_worker_and_without(tmp_path):
+    told, said = run(STOPPED, "parameter_server", tmp_path, workers=1, ps=2, chief=True)
     assert told == ["RESULT [] 9"]
     assert "goes on after step 9 " in said[0]
+    with np.load(tmp_path / "resumed.npz") as file:
+        served = [file[name] for name in file.files]
+    strategy = STRATEGIES["mirrored"].make()
+    saved = tmp_path / "copied"
+    alone = small.train(strategy, small.momentum, folder=saved, dropout=0, every_steps=3)
+    assert small.differences(served, alone, 1e-5) == []

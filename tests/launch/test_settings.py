@@ -30,6 +30,11 @@ WRONG = {
     "dry": (["--workers=2", "--dry_run"], "--dry_run prints what --submit would do: add"),
     "image": (["--workers=2", "--submit=kubernetes"], "needs a container image: add --image="),
     "hosts": (["--workers=2", "--hosts=a", "--submit=slurm"], "finds the hosts itself"),
+    "more": (
+        ["--workers=2", "--hosts=a", "--min_workers=3"],
+        "--min_workers is 3, but must be from",
+    ),
+    "no hosts": (["--workers=2", "--min_workers=1"], "--min_workers is for hosts that do not"),
     "flag": (["--worker=2"], "--worker is no flag; did you mean '--workers'"),
     "role": (["--workers=2", "--role=ps"], "--role has 'ps', and the cluster has the jobs worker"),
 }

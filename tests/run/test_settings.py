@@ -45,6 +45,13 @@ MISTAKES = [
     ({"sync": "local"}, "--sync is 'local' and --sync_period is None: give --sync=local and"),
     ({"sync_period": 4}, "--sync is 'every_step' and --sync_period is 4: give --sync=local and"),
     ({"sync": "local", "sync_period": 0}, "--sync_period is 0, but must be 1 or more"),
+    ({"on_nan": "skip"}, "--on_nan is 'skip': give one of stop, rollback, ignore"),
+    ({"on_nan": "rollback"}, "--on_nan=rollback goes back to a checkpoint: give --checkpoint_dir"),
+    (
+        {"on_nan": "rollback", "checkpoint_dir": "x", "sync": "local", "sync_period": 2},
+        "--on_nan=rollback needs one step of all workers, and --sync=local was given",
+    ),
+    ({"async_save": True}, "--async_save was given without --checkpoint_dir: give the folder too"),
     ({"seed": -1}, "seed -1 was given: use a whole number from 0"),
 ]
 

@@ -3,11 +3,12 @@
 from importlib import import_module
 from typing import Any
 
-__all__ = ["Checkpoint"]
+_HOME = {"Checkpoint": "tfdist.checkpoint.callback", "export": "tfdist.checkpoint.exporting"}
+__all__ = ["Checkpoint", "export"]
 
 
 def __getattr__(name: str) -> Any:
     # On first use: a command watches for signals before it loads TensorFlow.
-    if name == "Checkpoint":
-        return import_module("tfdist.checkpoint.callback").Checkpoint
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
     raise AttributeError(f"module 'tfdist.checkpoint' has no attribute {name!r}")

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import os
-import time
+import sys
 from collections.abc import Mapping
-from pathlib import Path
+from contextlib import suppress
 from typing import Any, NoReturn
 
-from tfdist.checkpoint import content, folder, memory, together, variables
+from tfdist.checkpoint import content, memory, together, variables
 from tfdist.checkpoint.cadence import Cadence
+from tfdist.checkpoint.places import place
 from tfdist.checkpoint.position import Position
 from tfdist.checkpoint.say import say
 from tfdist.checkpoint.signals import Watch
-from tfdist.errors import EXIT_AGAIN, UsageError
+from tfdist.checkpoint.writer import Writer
+from tfdist.errors import EXIT_AGAIN, FailedError, UsageError
 from tfdist.training.between import BetweenCalls
 
 _RESUME = ("auto", "never")
+
+
+class GoBackError(Exception):
+    """`fit` is to be called again, and goes on from the last checkpoint."""
 
 
 class Checkpoint(BetweenCalls):
@@ -28,7 +34,8 @@ class Checkpoint(BetweenCalls):
     A run that had ended is not trained again: `fit` returns with its weights and its History.
 
     Args:
-        directory: Of the checkpoints; it is made when it is not there.
+        directory: Of the checkpoints; it is made when it is not there. Also one of another file
+            system that TensorFlow knows, such as gs://bucket/run.
         every_steps: Training steps from one to the next.
         every_minutes: Minutes from one to the next.
         every_epochs: Epochs from one to the next.
@@ -40,6 +47,9 @@ class Checkpoint(BetweenCalls):
             dataset begins there by itself (see `position`).
         grace_seconds: From a signal to the end, whether all is saved or not.
         same: What must be the same when training goes on, by name, such as the batch size.
+        beside: Write while training goes on, which then stands still for a copy of the weights. A
+            save that is due before the last one is written is left out, but not with `keep_best`.
+        at_begin: Save before the first step too.
 
     Raises:
         UsageError: a value is wrong; or, when training begins, no checkpoint is whole, or it is
@@ -59,34 +69,44 @@ class Checkpoint(BetweenCalls):
         skips_data: bool = True,
         grace_seconds: float = 25,
         same: Mapping[str, Any] | None = None,
+        beside: bool = False,
+        at_begin: bool = False,
     ) -> None:
         super().__init__()
         if keep < 1:
             raise UsageError(f"keep is {keep}, but must be 1 or more: give a larger number")
         if resume not in _RESUME:
             raise UsageError(f"resume is {resume!r}: give one of {', '.join(_RESUME)}")
-        self.seconds: list[float] = []  # that each save took
         self.skips_data = skips_data
-        self._folder = Path(os.path.abspath(os.path.expanduser(directory)))
+        self._folder = place(directory)
         self._cadence = Cadence(every_steps, every_minutes, every_epochs)
-        self._keep, self._keep_best = keep, keep_best
+        self._at_begin, self._keep_best = at_begin, keep_best
+        self.writer = Writer(self._folder, keep, keep_best, beside, self._say)
         self._afresh = resume == "never"
         self._chosen: tuple[dict[str, Any] | None, list[str]] | None = None
-        self._same = dict(same or {})
+        self.same = dict(same or {})
         self._watch = Watch(grace_seconds)
         self._trains = False
+
+    def before(self, epochs: int) -> Mapping[str, Any]:
+        """Return what was `same` in the run that training for so many epochs goes on with."""
+        manifest = self._choose(epochs)
+        return {} if manifest is None else manifest["same"]
 
     def position(self, epochs: int) -> Position | None:
         """Return where training for so many epochs goes on, None when it begins.
 
         Every task of a job calls it, before `fit`, or none does.
         """
-        if self._chosen is None:
-            self._chosen = together.choose(self._folder, epochs, self._afresh)
-        manifest = self._chosen[0]
+        manifest = self._choose(epochs)
         if manifest is not None:
             self._refuse_another(manifest)
         return None if manifest is None else content.where(manifest)
+
+    @property
+    def seconds(self) -> list[float]:
+        """How long each save of this process took."""
+        return self.writer.seconds
 
     def on_train_begin(self, logs: Any = None) -> None:
         """Go on where the last whole checkpoint was made."""
@@ -97,9 +117,10 @@ class Checkpoint(BetweenCalls):
             )
         self._epochs = self.params["epochs"]
         at = self.position(self._epochs) or Position(0, 0)
-        manifest, self._damaged = self._chosen or (None, [])
+        manifest, self.writer.damaged = self._chosen or (None, [])
         self._chosen, self._afresh = None, False  # the next fit() looks again
         self._saved = None if manifest is None else at
+        self.writer.whole = None if manifest is None else self._folder / at.name
         self._epoch, self._done = at.epoch, at.step_in_epoch
         self._steps_before = at.step - at.step_in_epoch  # of this epoch
         self._metrics: list[variables.Value] | None = None
@@ -116,6 +137,8 @@ class Checkpoint(BetweenCalls):
         if self._content is not None and self._done:
             self._restore(self._content)
         self._content = None
+        if self._at_begin and self._saved is None:
+            self._save(Position(0, epoch), None)
 
     def limit(self, done: int) -> int:
         """Return the steps until a checkpoint is due by their number."""
@@ -143,24 +166,36 @@ class Checkpoint(BetweenCalls):
         self._steps_before, self._done, self._epoch = self._step, 0, epoch + 1
         self._metrics = None
         last = epoch + 1 == self._epochs or self.model.stop_training
-        self._act(last or self._cadence.after_epoch(epoch), logs)
+        self._act(last or self._cadence.after_epoch(epoch), logs, last)
 
     def on_train_end(self, logs: Any = None) -> None:
         """Save what training ended with: weights may have been averaged or brought back."""
         self._trains = False
         if self._saved is None or not self._saved.end:
             self._save(Position(self._step, self._epoch, end=True), logs)
+        self.writer.wait()
         self._watch.stop()
 
     def on_train_failed(self) -> None:
-        """Let signals do again what they did, unless one is what ends training."""
+        """Say what there is to go on from, unless the error itself does."""
         self._trains = False
-        if self._watch.asked is None:
+        if self._watch.asked is None:  # else the signal is what ends training
             self._watch.stop()
+        with suppress(UsageError):
+            self.writer.wait()
+        error = sys.exc_info()[1]
+        tells = isinstance(error, (UsageError, FailedError, GoBackError, SystemExit))
+        if self.engine.is_chief and not tells:
+            say(f"training failed; the last whole checkpoint is {self.writer.whole or 'none'}")
 
     @property
     def _step(self) -> int:
         return self._steps_before + self._done
+
+    def _choose(self, epochs: int) -> dict[str, Any] | None:
+        if self._chosen is None:
+            self._chosen = together.choose(self._folder, epochs, self._afresh)
+        return self._chosen[0]
 
     def _go_on(self, manifest: dict[str, Any], at: Position) -> None:
         path = self._folder / at.name
@@ -175,7 +210,7 @@ class Checkpoint(BetweenCalls):
             say(f"training had ended: {path}" if at.end else f"goes on after {at}: {path}")
 
     def _refuse_another(self, manifest: dict[str, Any]) -> None:
-        for name, value in self._same.items():
+        for name, value in self.same.items():
             before = manifest["same"].get(name, value)
             if before != value:
                 raise UsageError(
@@ -193,7 +228,7 @@ class Checkpoint(BetweenCalls):
     def _others(self) -> list[Any]:
         return [callback for callback in self.all if callback is not self]
 
-    def _act(self, due: bool, logs: Any) -> None:
+    def _act(self, due: bool, logs: Any, last: bool = False) -> None:
         """Save when it is due, or when a task's clock or signal says so; all tasks do the same."""
         asked = self._watch.asked is not None
         now = self.engine.is_chief and self._cadence.is_time
@@ -201,42 +236,44 @@ class Checkpoint(BetweenCalls):
         if self.engine.agree_to_stop(asked or now):
             due, asked = True, self.engine.agree_to_stop(asked)
         if due:
-            self._save(Position(self._step, self._epoch, step_in_epoch=self._done), logs)
+            at = Position(self._step, self._epoch, step_in_epoch=self._done)
+            self._save(at, logs, may_wait=asked or last)
         if asked:
             self._leave()
 
-    def _save(self, at: Position, logs: Any) -> None:
+    def _save(self, at: Position, logs: Any, may_wait: bool = True) -> None:
         self.engine.settle()
+        for each in self._others:
+            if isinstance(each, BetweenCalls):
+                each.settled()
         self._cadence.saved(at.step)
         if self._saved is not None and self._saved.name == at.name:
             return
-        if self.engine.is_chief:
-            begin = time.perf_counter()
+        if not self.engine.is_chief:
+            self.writer.whole = self._folder / at.name
+        elif may_wait or self._keep_best or not self.writer.is_busy:
             self._write(at, logs)
-            self.seconds.append(time.perf_counter() - begin)
+        else:
+            self._say(f"not saved after {at}: the save before is not yet written")
+            return
         self._saved = at
 
     def _write(self, at: Position, logs: Any) -> None:
         facts = {
             "epochs": self._epochs,
-            "same": self._same,
+            "same": self.same,
             "stopped": bool(self.model.stop_training),
             "logs": {k: v for k, v in (logs or {}).items() if isinstance(v, (int, float))},
         }
-        saved = content.copy(at, self.model, self._others, self._metrics)
-        try:
-            saved.write(self._folder, facts)
-            folder.prune(self._folder, self._keep, self._keep_best, self._damaged)
-        except OSError as error:
-            self._watch.stop()
-            whole = "none" if self._saved is None else self._folder / self._saved.name
-            raise UsageError(
-                f"checkpoint {self._folder / at.name} could not be written ({error.strerror}); "
-                f"the last whole one is {whole}: make room, or give another folder"
-            ) from error
+        self.writer.write(lambda: content.copy(at, self.model, self._others, self._metrics), facts)
+
+    def _say(self, sentence: str) -> None:
+        if self.params.get("verbose") != 0:
+            say(sentence)
 
     def _leave(self) -> NoReturn:
         """End this process as it was asked to, once all tasks have saved."""
+        self.writer.wait()
         if self.engine.is_chief:
             say(f"asked to end: saved after {self._saved}; start the job again.")
         together.part()

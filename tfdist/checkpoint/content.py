@@ -6,7 +6,6 @@ import json
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import keras
@@ -15,6 +14,7 @@ import tensorflow as tf
 
 import tfdist
 from tfdist.checkpoint import memory, variables
+from tfdist.checkpoint.places import Place
 from tfdist.checkpoint.position import Position
 from tfdist.checkpoint.storage import write
 from tfdist.factory.context import last
@@ -32,7 +32,7 @@ class Content:
     states: dict[str, Any]
     arrays: list[np.ndarray]
 
-    def write(self, folder: Path, facts: dict[str, Any]) -> None:
+    def write(self, folder: Place, facts: dict[str, Any]) -> None:
         """Write it to a folder of checkpoints, with facts for its manifest.
 
         Raises:
@@ -71,9 +71,9 @@ def copy(
     return Content(position, values, *memory.recall(callbacks))
 
 
-def read(path: Path, manifest: dict[str, Any]) -> Content:
+def read(path: Place, manifest: dict[str, Any]) -> Content:
     """Read a checkpoint whose checksums are right."""
-    with np.load(path / _STATE) as file:
+    with (path / _STATE).open("rb") as opened, np.load(opened) as file:
         names = [name for name in file.files if name.startswith("callback ")]
         arrays = [file[name] for name in sorted(names)]
         values = variables.from_file(file, manifest["variables"])

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Collection
-from pathlib import Path
 from typing import Any
 
+from tfdist.checkpoint.places import Place, Remote, remove_folder
 from tfdist.checkpoint.position import Position, parse
-from tfdist.checkpoint.storage import DamagedError, read_manifest, remove, verify
+from tfdist.checkpoint.storage import MANIFEST, DamagedError, read_manifest, remove, verify
 from tfdist.errors import UsageError
 
 _LARGER_IS_BETTER = ("acc", "auc", "precision", "recall", "f1", "r2", "iou", "similarity")
 
 
-def positions(folder: Path) -> list[Position]:
+def positions(folder: Place) -> list[Position]:
     """Return where the checkpoints in a folder were made, the earliest first."""
     if not folder.is_dir():
         return []
-    found = (parse(path.name) for path in folder.iterdir() if path.is_dir())
+    found = (parse(path.name) for path in folder.iterdir() if _is_there(path))
     return sorted(position for position in found if position is not None)
 
 
 def newest(
-    folder: Path, epochs: int, say: Callable[[str], None]
+    folder: Place, epochs: int, say: Callable[[str], None]
 ) -> tuple[dict[str, Any] | None, list[str]]:
     """Return the manifest to go on from, None when there is no checkpoint; and damaged ones' names.
 
@@ -54,7 +53,7 @@ def newest(
     return None, damaged
 
 
-def prune(folder: Path, keep: int, best: str | None, damaged: Collection[str]) -> None:
+def prune(folder: Place, keep: int, best: str | None, damaged: Collection[str]) -> None:
     """Remove all but the last `keep` checkpoints, the one at the end, and the best by a metric."""
     whole = []
     for position in positions(folder):
@@ -70,33 +69,46 @@ def prune(folder: Path, keep: int, best: str | None, damaged: Collection[str]) -
             remove(folder / position.name)
 
 
-def clear(folder: Path) -> None:
+def clear(folder: Place) -> None:
     """Remove what a process that was killed left unfinished."""
-    for path in folder.glob(".step-*"):
-        shutil.rmtree(path, ignore_errors=True)
+    paths: list[Place] = list(folder.iterdir())
+    for path in paths:
+        is_part = isinstance(path, Remote) and parse(path.name) and not _is_there(path)
+        if path.name.startswith(".step-") or is_part:
+            remove_folder(path)
 
 
-def set_aside(folder: Path) -> Path | None:
+def set_aside(folder: Place) -> Place | None:
     """Move all checkpoints to a folder beside them; return it, or None when there are none."""
     found = positions(folder)
     if not found:
         return None
-    number = 1 + sum(1 for _ in folder.glob("earlier-*"))
+    number = 1 + sum(path.name.startswith("earlier-") for path in folder.iterdir())
     aside = folder / f"earlier-{number}"
     aside.mkdir()
     for position in found:
-        (folder / position.name).rename(aside / position.name)
+        (folder / position.name).rename(aside / position.name)  # type: ignore[arg-type]
     return aside
 
 
-def _best(folder: Path, candidates: list[Position], metric: str) -> list[Position]:
+def _is_there(path: Place) -> bool:
+    return (path / MANIFEST).exists() if isinstance(path, Remote) else path.is_dir()
+
+
+def better(metric: str, value: float, than: float) -> bool:
+    """Whether a value of a metric is better than another; NaN is never."""
     sign = 1 if any(part in metric for part in _LARGER_IS_BETTER) else -1
-    values = []
+    return sign * value > sign * than or (than != than and value == value)
+
+
+def _best(folder: Place, candidates: list[Position], metric: str) -> list[Position]:
+    best: tuple[float, Position] | None = None
     for position in candidates:
         try:
             value = read_manifest(folder / position.name)["logs"].get(metric)
         except DamagedError:
             continue
-        if isinstance(value, (int, float)) and value == value:
-            values.append((sign * value, position))
-    return [max(values)[1]] if values else []
+        is_number = isinstance(value, (int, float)) and value == value
+        if is_number and (best is None or not better(metric, best[0], value)):  # the last of equals
+            best = (value, position)
+    return [] if best is None else [best[1]]

@@ -1,7 +1,8 @@
 """What do callbacks remember of a run, and how does it come back?
 
 Keras' own callbacks keep it in attributes that are listed here. A callback of the user's own gives
-and takes it by `get_state()` and `set_state(state)`: numbers, texts, arrays, lists and dicts.
+and takes it by `get_state()` and `set_state(state)`: numbers, texts, arrays, lists and dicts. Of
+CSVLogger it is the file, which Keras begins anew with each `fit`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,10 @@ _STATE: tuple[tuple[str, tuple[str, ...]], ...] = (
         "ModelCheckpoint",
         ("best", "_batches_seen_since_last_saving", "_current_epoch", "_last_batch_seen"),
     ),
+    (
+        "BackupAndRestore",
+        ("_batches_seen_since_last_saving", "_current_epoch", "_last_batch_seen"),
+    ),
     ("History", ("epoch", "history")),
     ("SwapEMAWeights", ("_ema_weights_in_model",)),
     (
@@ -26,6 +31,7 @@ _STATE: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("_global_train_batch", "_global_test_batch", "_previous_epoch_iterations"),
     ),
 )
+_TEXT, _COLUMNS = "text", "columns"
 _ARRAY = "__array__"
 
 
@@ -64,6 +70,8 @@ def _attributes(callback: Any) -> tuple[str, ...]:
 def _get(callback: Any) -> Any:
     if hasattr(callback, "get_state"):
         return callback.get_state()
+    if isinstance(callback, keras.callbacks.CSVLogger):
+        return {_TEXT: _written(callback), _COLUMNS: callback.keys}
     return {n: getattr(callback, n) for n in _attributes(callback) if hasattr(callback, n)} or None
 
 
@@ -71,9 +79,28 @@ def _set(callback: Any, state: Any) -> None:
     if hasattr(callback, "set_state"):
         callback.set_state(state)
         return
+    if isinstance(callback, keras.callbacks.CSVLogger):
+        _write_again(callback, state)
+        return
     for name in _attributes(callback):
         if name in state:
             setattr(callback, name, state[name])
+
+
+def _written(logger: keras.callbacks.CSVLogger) -> str:
+    """Return what is in the file so far."""
+    with open(logger.filename, newline="") as file:
+        return file.read()
+
+
+def _write_again(logger: keras.callbacks.CSVLogger, state: Any) -> None:
+    """Let the file have what it had, without rows that were written after the checkpoint."""
+    logger.csv_file.close()
+    logger.csv_file = open(logger.filename, "w", newline="")  # noqa: SIM115 Keras closes it
+    logger.csv_file.write(state[_TEXT])
+    logger.csv_file.flush()
+    logger.keys, logger.writer = state[_COLUMNS], None
+    logger.append_header = not state[_TEXT]
 
 
 def _encoded(value: Any, arrays: list[np.ndarray]) -> Any:

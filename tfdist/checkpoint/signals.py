@@ -35,12 +35,12 @@ class Watch:
             return self
         self.stop()  # a fit() that an error ended did not
         self.asked = None
-        self._read, self._write = os.pipe()
+        read, self._write = os.pipe()
         os.set_blocking(self._write, False)
         # A handler of Python's runs only between two of its instructions; a byte comes always.
         self._before = {n: signal.signal(n, lambda *_: None) for n in _NUMBERS}
         self._wakeup = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
-        threading.Thread(target=self._watch, daemon=True).start()
+        threading.Thread(target=self._watch, args=(read, self._write), daemon=True).start()
         return self
 
     def stop(self) -> None:
@@ -52,15 +52,15 @@ class Watch:
             self._before = {}
             os.write(self._write, bytes([_STOP]))
 
-    def _watch(self) -> None:
+    def _watch(self, read: int, write: int) -> None:
         patience = None
         while True:
-            if not select.select([self._read], [], [], patience)[0]:
+            if not select.select([read], [], [], patience)[0]:
                 _end(f"not saved within the {self._grace_seconds:g} s after {self.asked}")
-            for number in os.read(self._read, 64):
+            for number in os.read(read, 64):
                 if number == _STOP:
-                    os.close(self._read)
-                    os.close(self._write)
+                    os.close(read)
+                    os.close(write)
                     return
                 if number in _NUMBERS:
                     if self.asked is not None:

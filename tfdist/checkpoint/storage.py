@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
+
+from tfdist.checkpoint.places import Place, Remote, remove_folder
 
 MANIFEST = "manifest.json"
 _BLOCK_BYTES = 1 << 20
@@ -19,12 +21,14 @@ class DamagedError(Exception):
 
 
 def write(
-    folder: Path,
+    folder: Place,
     name: str,
     files: Mapping[str, Callable[[BinaryIO], Any]],
     manifest: Mapping[str, Any],
 ) -> None:
     """Write a checkpoint: aside, flushed to disk with its manifest, and renamed at last.
+
+    Where TensorFlow's file systems are used it is there when its manifest is, written at last.
 
     Args:
         folder: Where checkpoints are; hidden folders in it are unfinished ones.
@@ -35,22 +39,24 @@ def write(
     Raises:
         OSError: it could not be written; nothing is left of it.
     """
-    aside = folder / f".{name}.{os.getpid()}"
-    shutil.rmtree(aside, ignore_errors=True)
+    aside = folder / (name if isinstance(folder, Remote) else f".{name}.{os.getpid()}")
+    remove(aside)
     try:
         aside.mkdir(parents=True)
         sums = {each: _fill(aside / each, fill) for each, fill in files.items()}
         text = _sealed({**manifest, "files": sums})
         _fill(aside / MANIFEST, lambda file: file.write(text.encode()))
-        _flush(aside)
-        remove(folder / name)  # damaged, or it would not be written again
-        aside.rename(folder / name)
-        _flush(folder)
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        if isinstance(folder, Path) and isinstance(aside, Path):
+            flush(aside)
+            remove(folder / name)  # damaged, or it would not be written again
+            aside.rename(folder / name)
+            flush(folder)
+    except BaseException:
+        remove_folder(aside)
+        raise
 
 
-def read_manifest(path: Path) -> dict[str, Any]:
+def read_manifest(path: Place) -> dict[str, Any]:
     """Return what is known of a checkpoint; raise DamagedError when it is not whole."""
     try:
         text = (path / MANIFEST).read_text(encoding="utf-8")
@@ -65,7 +71,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
     return manifest
 
 
-def verify(path: Path) -> dict[str, Any]:
+def verify(path: Place) -> dict[str, Any]:
     """Return a checkpoint's manifest; raise DamagedError when one of its files is not whole."""
     manifest = read_manifest(path)
     for name, expected in manifest["files"].items():
@@ -78,26 +84,40 @@ def verify(path: Path) -> dict[str, Any]:
     return manifest
 
 
-def remove(path: Path) -> None:
+def remove(path: Place) -> None:
     """Remove a checkpoint so that it is never seen in part."""
-    if path.exists():
+    if isinstance(path, Remote):
+        with suppress(OSError):
+            (path / MANIFEST).unlink()
+        remove_folder(path)
+    elif path.exists():
         hidden = path.with_name(f".{path.name}.removed")
-        shutil.rmtree(hidden, ignore_errors=True)
+        remove_folder(hidden)
         path.rename(hidden)
-        shutil.rmtree(hidden, ignore_errors=True)
+        remove_folder(hidden)
 
 
-def _fill(path: Path, fill: Callable[[BinaryIO], Any]) -> str:
-    with open(path, "wb") as file:
+def flush(folder: Path, deep: bool = False) -> None:
+    """Flush a folder to disk; all that is in it too, if `deep`."""
+    for path in [*(folder.rglob("*") if deep else ()), folder]:
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _fill(path: Place, fill: Callable[[BinaryIO], Any]) -> str:
+    with path.open("wb") as file:
         fill(file)
         file.flush()
         os.fsync(file.fileno())
     return _checksum(path)
 
 
-def _checksum(path: Path) -> str:
+def _checksum(path: Place) -> str:
     total = hashlib.sha256()
-    with open(path, "rb") as file:
+    with path.open("rb") as file:
         while block := file.read(_BLOCK_BYTES):
             total.update(block)
     return total.hexdigest()
@@ -108,11 +128,3 @@ def _sealed(manifest: Mapping[str, Any]) -> str:
     rest = {name: value for name, value in manifest.items() if name != "sha256"}
     total = hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
     return json.dumps({**rest, "sha256": total}, indent=1)
-
-
-def _flush(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from tfdist import factory
 from tfdist.checkpoint import folder as folders
 from tfdist.checkpoint.content import where
+from tfdist.checkpoint.places import Place
 from tfdist.checkpoint.say import say
 from tfdist.checkpoint.storage import DamagedError, verify
 from tfdist.cluster import Channel
@@ -16,12 +16,12 @@ from tfdist.factory.context import last
 
 
 def is_chief() -> bool:
-    """Whether this task writes; a process that built no strategy by tfdist is alone."""
+    """Whether this task writes; an evaluator, and who built no strategy by tfdist, is alone."""
     context = last()
-    return context is None or context.cluster.is_chief
+    return context is None or context.cluster.is_chief or context.cluster.is_evaluator
 
 
-def choose(folder: Path, epochs: int, afresh: bool) -> tuple[dict[str, Any] | None, list[str]]:
+def choose(folder: Place, epochs: int, afresh: bool) -> tuple[dict[str, Any] | None, list[str]]:
     """Return the manifest that all tasks go on from, None to begin; and damaged ones' names.
 
     Raises:
@@ -54,12 +54,12 @@ def part(code: int = EXIT_AGAIN) -> None:
     factory.finish(code)
 
 
-def _chosen(folder: Path, epochs: int, afresh: bool) -> dict[str, Any]:
+def _chosen(folder: Place, epochs: int, afresh: bool) -> dict[str, Any]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         folders.clear(folder)
         probe = folder / ".writable"
-        probe.write_text("")
+        probe.write_text("?")
         probe.unlink()
         aside = folders.set_aside(folder) if afresh else None
     except OSError as error:
@@ -72,7 +72,7 @@ def _chosen(folder: Path, epochs: int, afresh: bool) -> dict[str, Any]:
     return {"manifest": manifest, "damaged": damaged}
 
 
-def _seen(folder: Path, chosen: dict[str, Any]) -> str | None:
+def _seen(folder: Place, chosen: dict[str, Any]) -> str | None:
     """Return what is wrong with the chief's choice as seen from here."""
     manifest = chosen.get("manifest")
     if is_chief() or manifest is None:

@@ -14,7 +14,7 @@ import tensorflow as tf
 from tfdist.errors import UsageError
 from tfdist.training import internals
 
-METRICS = "metric"
+WEIGHT, METRICS = "weight", "metric"
 # Keras numbers what has no name, by how many such things the process made before.
 _NUMBER = re.compile(r"_\d+(?=[_/]|$)")
 
@@ -37,13 +37,24 @@ class Value:
 def values(model: keras.Model, kinds: Sequence[str] | None = None) -> list[Value]:
     """Return copies of all values of a model's state; metrics, optimizers and seeds included."""
     return [
-        Value(kind, variable.path, np.copy(np.asarray(variable)))
+        Value(kind, variable.path, number(variable))
         for kind, variable in _variables(model)
         if kinds is None or kind in kinds
     ]
 
 
-def restore(model: keras.Model, where: str, saved: Sequence[Value], metrics: bool) -> None:
+def number(variable: keras.Variable) -> np.ndarray:
+    """Return a copy of a variable's value, put together where it is kept in parts."""
+    return np.copy(np.asarray(tf.convert_to_tensor(internals.raw(variable))))
+
+
+def restore(
+    model: keras.Model,
+    where: str,
+    saved: Sequence[Value],
+    metrics: bool,
+    only: str | None = None,
+) -> None:
     """Give a model's variables the saved values.
 
     Args:
@@ -51,12 +62,17 @@ def restore(model: keras.Model, where: str, saved: Sequence[Value], metrics: boo
         where: What the values were read from, for people.
         saved: All values of the state of such a model, under any strategy.
         metrics: Whether those of its metrics count; they do in the middle of an epoch.
+        only: The one kind that counts; None for all.
 
     Raises:
         UsageError: with the first difference, when they are another model's.
     """
-    wanted = [v for v in saved if metrics or v.kind != METRICS]
-    own = [(kind, v) for kind, v in _variables(model) if metrics or kind != METRICS]
+
+    def counts(kind: str) -> bool:
+        return (metrics or kind != METRICS) and only in (None, kind)
+
+    wanted = [v for v in saved if counts(v.kind)]
+    own = [(kind, v) for kind, v in _variables(model) if counts(kind)]
     for index in range(max(len(wanted), len(own))):
         there = _described(wanted[index].described) if index < len(wanted) else "nothing more"
         here = _described(_here(*own[index])) if index < len(own) else "nothing more"
@@ -89,7 +105,7 @@ def _variables(model: keras.Model) -> list[tuple[str, keras.Variable]]:
     apart = {id(v) for v in counts + slots}
     seed = internals.global_seed_state()
     groups = {
-        "weight": [v for v in model.variables if id(v) not in apart],
+        WEIGHT: [v for v in model.variables if id(v) not in apart],
         "optimizer": slots,
         "seed": [] if seed is None else [seed],
         METRICS: counts,

@@ -13,6 +13,7 @@ from pathlib import Path
 from tfdist.cluster import Task
 from tfdist.errors import EXIT_DONE, UsageError
 from tfdist.launch.ended import Ended, exit_code
+from tfdist.launch.fewer import Elastic
 from tfdist.launch.group import Group, run
 from tfdist.launch.hosts import THIS_MACHINE
 from tfdist.launch.mpi import Ranks
@@ -80,7 +81,7 @@ def _launch(tasks: list[Task], runner: _Runner, settings: Settings) -> int:
     with Signals() as signals, Screen(tasks, shown, Path(folder)) as screen:
         once = runner(screen, signals)
         screen.say(f"starting {len(tasks)} tasks, whose output is kept in {folder}")
-        cause = run_again(once, settings.max_restarts, screen, signals)
+        cause = run_again(once, settings.max_restarts, screen, signals, settings.restart_seconds)
     return exit_code(cause)
 
 
@@ -104,7 +105,12 @@ def _runner(
         base_port=settings.base_port,
         passed_on=passed_on,
     )
-    return lambda screen, signals: lambda: run(group, screen, signals, screen.say)
+    return lambda screen, signals: Elastic(
+        group,
+        settings.min_workers,
+        lambda those: run(those, screen, signals, screen.say),
+        screen.say,
+    )
 
 
 def _actors(settings: Settings, command: list[str], tasks: list[Task]) -> Actors:

@@ -23,6 +23,19 @@ _KILL_SECONDS = 5
 _LAST_SIGNAL = 64
 
 
+class LostHostError(StartAgainError):
+    """A host cannot be reached.
+
+    Args:
+        host: Which one.
+        sentence: What was tried, and what to do.
+    """
+
+    def __init__(self, host: Host, sentence: str) -> None:
+        super().__init__(sentence)
+        self.host = host
+
+
 @dataclass(frozen=True)
 class Order:
     """What a keeper runs.
@@ -77,7 +90,8 @@ class Process:
         """Hold a port for the task on its host, and return the number of cores there.
 
         Raises:
-            StartAgainError: the host cannot be reached, or the port is not free there.
+            LostHostError: the host cannot be reached.
+            StartAgainError: the port is not free there.
         """
         said, deadline = b"", time.monotonic() + _OFFER_SECONDS
         while time.monotonic() < deadline:
@@ -91,7 +105,7 @@ class Process:
                 if not chunk:
                     break
                 said += chunk
-        raise StartAgainError(self._no_answer())
+        raise LostHostError(self.host, self._no_answer())
 
     def start(self, order: Order) -> None:
         """Start the task."""

@@ -11,12 +11,16 @@ _LONGEST_WAIT_SECONDS = 60
 
 
 def run_again(
-    once: Callable[[], list[Ended]], max_restarts: int, screen: Screen, signals: Signals
+    once: Callable[[], list[Ended]],
+    max_restarts: int,
+    screen: Screen,
+    signals: Signals,
+    first_wait_seconds: float = 1,
 ) -> Ended | None:
     """Call `once` until the tasks end well, or fail in a way that another try does not mend.
 
     Exit code 75 and a death by signal (out of memory, a lost machine) are worth another try; a bug
-    and wrong usage are not. There is 1 s before the first restart, then twice as much each time.
+    and wrong usage are not. Before each restart there are twice as many seconds as before the last.
 
     Returns:
         The failure that is left; None when all ended well.
@@ -38,9 +42,9 @@ def run_again(
             if restart == max_restarts:
                 raise
             screen.say(str(error))
-        seconds = min(2**restart, _LONGEST_WAIT_SECONDS)
+        seconds = min(first_wait_seconds * 2**restart, _LONGEST_WAIT_SECONDS)
         screen.mark(
-            f"starting all tasks again in {seconds} s (restart {restart + 1} of {max_restarts})"
+            f"starting all tasks again in {seconds:g} s (restart {restart + 1} of {max_restarts})"
         )
         signals.wait(seconds)
         signals.end_as_asked()

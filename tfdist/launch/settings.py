@@ -55,6 +55,12 @@ class Settings:
     max_restarts: int = _flag(
         0, _HOW, "N", "of all tasks, after exit code 75 or a death by signal; not after 1 or 2"
     )
+    min_workers: int | None = _flag(
+        None, _HOW, "N", "restart with so few when a host does not come back [with all]"
+    )
+    restart_seconds: float = _flag(
+        1.0, _HOW, "SECONDS", "before the first restart, then twice as long each time, up to 60"
+    )
     submit: str | None = _flag(None, _SUBMIT, "NAME", f"{', '.join(SUBMIT)}, with --workers")
     dry_run: bool = _flag(False, _SUBMIT, "", "print what would be submitted")
     job_name: str = _flag("tfdist", _SUBMIT, "NAME", "of the job")
@@ -85,10 +91,10 @@ class Settings:
         return {job: size for job, size in sizes.items() if size}
 
     def _check_numbers(self) -> None:
-        for name, least in {"workers": 0, "ps": 0, "max_restarts": 0, "grace_seconds": 0}.items():
+        for name in ("workers", "ps", "max_restarts", "restart_seconds", "grace_seconds"):
             value = getattr(self, name)
-            if value is not None and not value >= least:
-                raise UsageError(f"--{name} is {value}, but must be {least} or more")
+            if value is not None and not value >= 0:
+                raise UsageError(f"--{name} is {value}, but must be 0 or more")
         if self.base_port is not None and not 1 <= self.base_port <= 65_000:
             raise UsageError(f"--base_port is {self.base_port}, but must be from 1 to 65000")
         if self.ps and not self.chief:
@@ -99,6 +105,8 @@ class Settings:
             raise UsageError("--hosts and --hostfile both name the hosts: give one of them")
         if self.workers is None and (self.submit or not (self.hosts or self.hostfile)):
             raise UsageError("the number of workers is missing: add --workers=2, for example")
+        if self.min_workers is not None:
+            self._check_fewer(self.min_workers)
         if self.workers == 0 and (self.ps or not self.chief):
             raise UsageError("--workers=0 leaves no task that trains: give --workers=1 or more")
 
@@ -108,12 +116,22 @@ class Settings:
             raise UsageError(f"--transport is {self.transport!r}, but must be {known}")
         if self.transport != "mpi":
             return
-        for name in ("ps", "evaluator", "base_port", "submit"):
+        for name in ("ps", "evaluator", "base_port", "submit", "min_workers"):
             if getattr(self, name):
                 raise UsageError(
                     f"--{name} does not go with --transport=mpi, whose ranks are the chief and the "
                     "workers: leave one out"
                 )
+
+    def _check_fewer(self, least: int) -> None:
+        if not 1 <= least <= (self.workers or least):
+            raise UsageError(
+                f"--min_workers is {least}, but must be from 1 to --workers={self.workers}"
+            )
+        if not (self.hosts or self.hostfile):
+            raise UsageError(
+                "--min_workers is for hosts that do not come back: give --hosts or --hostfile too"
+            )
 
     def _check_submit(self) -> None:
         if self.submit is not None and self.submit not in SUBMIT:

@@ -12,6 +12,8 @@ __all__ = ["Settings", "train"]
 def train(settings: Settings, cluster: Cluster | None = None) -> dict[str, Any]:
     """Train as the settings say, show it on standard output, and return the run record.
 
+    An evaluator evaluates the checkpoints of those that train.
+
     Call it before TensorFlow does anything. In a task that only serves it does not return.
 
     Args:
@@ -24,6 +26,10 @@ def train(settings: Settings, cluster: Cluster | None = None) -> dict[str, Any]:
     """
     cluster = resolve() if cluster is None else cluster
     load_tensorflow()
+    if cluster.is_evaluator:
+        from tfdist.run import evaluator
+
+        return evaluator.run(settings, cluster)
     from tfdist.run import job
 
     return job.run(settings, cluster)

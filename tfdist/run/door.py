@@ -3,7 +3,14 @@
 import sys
 from collections.abc import Callable
 
-from tfdist.errors import EXIT_AGAIN, EXIT_USAGE, StartAgainError, UsageError
+from tfdist.errors import (
+    EXIT_AGAIN,
+    EXIT_FAILED,
+    EXIT_USAGE,
+    FailedError,
+    StartAgainError,
+    UsageError,
+)
 
 _EXIT_INTERRUPTED = 130  # 128 + SIGINT, as a shell counts
 
@@ -17,6 +24,8 @@ def answer(command: Callable[[], int]) -> int:
         code, reason = _say(error, EXIT_USAGE), str(error)
     except StartAgainError as error:
         code = _say(error, EXIT_AGAIN)
+    except FailedError as error:
+        code = _say(error, EXIT_FAILED)
     except KeyboardInterrupt:
         code = _say("interrupted", _EXIT_INTERRUPTED)
     _tell_the_others(code, reason)

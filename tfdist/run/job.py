@@ -2,20 +2,22 @@
 
 import secrets
 import sys
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import Any
 
 import keras
 import tensorflow as tf
 
 import tfdist
-from tfdist.checkpoint.callback import Checkpoint
+from tfdist.checkpoint import exporting
+from tfdist.checkpoint.callback import Checkpoint, GoBackError
+from tfdist.checkpoint.finite import Finite
 from tfdist.cluster import Cluster
 from tfdist.data import Source, load, order
 from tfdist.data.augment import Augment
 from tfdist.data.ledger import Ledger, ledger
 from tfdist.data.served import served
-from tfdist.errors import UsageError
+from tfdist.errors import FailedError, UsageError
 from tfdist.factory import current
 from tfdist.factory.failures import translated
 from tfdist.models import build
@@ -46,26 +48,42 @@ def _run(settings: Settings, strategy: tf.distribute.Strategy) -> dict[str, Any]
     source = load(settings.dataset, settings.data_dir, settings.reading())
     # Under parameter servers each worker takes whole steps, so a step has one worker's replicas.
     replicas = strategy.num_replicas_in_sync
+    saves = saving.checkpoint(settings)
     account = ledger(
         source.train_examples,
-        settings.global_batch(replicas),
+        saving.global_batch(saves, settings, replicas),
         replicas,
         settings.steps_per_epoch,
         settings.drop_remainder,
     )
-    model = _model(settings, source, strategy)
+    of_rate = saving.replicas_of_rate(saves, settings, current().num_replicas)
+    model = model_of(settings, source, strategy, of_rate)
+    if settings.export_dir is not None:
+        exporting.check(model, settings.export_dir)
     sys.stdout.write(seeing.opening(settings, report.start(settings, current(), account, model)))
     sys.stdout.flush()
-    clock, saves = Clock(), saving.checkpoint(settings, account)
-    observers = seeing.observers(settings)
+    clock, observers = Clock(), seeing.observers(settings)
     with nullcontext() if source.bad is None else source.bad.told():
         history = _fit(settings, source, account, model, [clock, *observers], saves)
-    done = record(settings, current(), account, model, history, clock)
+        if settings.export_dir is not None:
+            _export(model, settings.export_dir, saves)
+    done = record(settings, current(), account, model, history, clock, saves)
     seeing.tell(observers, done)
     return done
 
 
-def _model(settings: Settings, source: Source, strategy: tf.distribute.Strategy) -> keras.Model:
+def _export(model: keras.Model, directory: str, saves: Checkpoint | None) -> None:
+    try:
+        exporting.export(model, directory)
+    except FailedError as error:
+        kept = None if saves is None else saves.writer.whole
+        raise FailedError(f"{error}; the last whole checkpoint is {kept or 'none'}") from error
+
+
+def model_of(
+    settings: Settings, source: Source, strategy: tf.distribute.Strategy, of_rate: int = 1
+) -> keras.Model:
+    """Return the model, compiled, for a strategy, and a learning rate for so many replicas."""
     changed = settings.augment(settings.seed)
     shape = source.input_shape if changed is None else changed.input_shape(source.input_shape)
     with strategy.scope():
@@ -79,7 +97,7 @@ def _model(settings: Settings, source: Source, strategy: tf.distribute.Strategy)
                 optimizer=optimizers.build(
                     settings.optimizer,
                     settings.learning_rate,
-                    factor=settings.rate_factor(current().num_replicas),
+                    factor=settings.rate_factor(of_rate),
                     warmup_steps=settings.warmup_steps,
                     accumulate_steps=settings.accumulate_steps,
                 ),
@@ -117,6 +135,23 @@ def _fit(
     callbacks: list[keras.callbacks.Callback],
     saves: Checkpoint | None,
 ) -> dict[str, list]:
+    if settings.on_nan != "ignore":
+        callbacks = [*callbacks, Finite(saves, settings.on_nan == "rollback")]
+    if saves is not None:
+        callbacks = [*callbacks, saves]
+    while True:
+        with suppress(GoBackError):
+            return _fit_once(settings, source, account, model, saves, callbacks)
+
+
+def _fit_once(
+    settings: Settings,
+    source: Source,
+    account: Ledger,
+    model: keras.Model,
+    saves: Checkpoint | None,
+    callbacks: list[keras.callbacks.Callback],
+) -> dict[str, list]:
     epoch, step = saving.first_batch(saves, settings, account)
     in_order = settings.in_order(
         account.global_batch,
@@ -134,5 +169,5 @@ def _fit(
         epochs=settings.epochs,
         steps_per_epoch=settings.steps_per_epoch,
         verbose=seeing.shown(settings),
-        callbacks=callbacks if saves is None else [*callbacks, saves],
+        callbacks=callbacks,
     ).history

@@ -11,6 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 import tfdist
+from tfdist.checkpoint.callback import Checkpoint
 from tfdist.data.ledger import Ledger
 from tfdist.factory import Context
 from tfdist.progress.look import learning_rate
@@ -26,6 +27,7 @@ def record(
     model: keras.Model,
     history: Mapping[str, Sequence[Any]],
     clock: Clock,
+    saves: Checkpoint | None = None,
 ) -> dict[str, Any]:
     """Return the run record; the values of loss and metrics are those of the last epoch.
 
@@ -57,6 +59,7 @@ def record(
         "examples": examples,
         "seconds": round(clock.seconds, 3),
         "examples_per_second": _per_second(examples, settings.epochs, clock),
+        **({} if saves is None else saves.writer.account()),
         **{name: _plain(values[-1]) for name, values in history.items()},
         "weights_digest": digest(weights),
         "weights_norm": norm(weights),

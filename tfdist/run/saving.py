@@ -2,13 +2,16 @@
 
 import tfdist
 from tfdist.checkpoint.callback import Checkpoint
+from tfdist.checkpoint.say import say
+from tfdist.checkpoint.together import is_chief
 from tfdist.data.ledger import Ledger
 from tfdist.run.settings import Settings
 
 _BEGINNING = (0, 0)
+_OF_RATE = "replicas of the learning rate"
 
 
-def checkpoint(settings: Settings, account: Ledger) -> Checkpoint | None:
+def checkpoint(settings: Settings) -> Checkpoint | None:
     """Return what saves the run, None when nothing is to be saved."""
     if settings.checkpoint_dir is None:
         return None
@@ -22,13 +25,37 @@ def checkpoint(settings: Settings, account: Ledger) -> Checkpoint | None:
         resume=settings.resume,
         same={
             "dataset": settings.dataset,
-            "global_batch_size": account.global_batch,
             "steps_per_epoch": settings.steps_per_epoch,
             "shuffle": settings.shuffle,
             "drop_remainder": settings.drop_remainder,
             "seed": settings.seed,
         },
+        beside=settings.async_save,
+        at_begin=settings.on_nan == "rollback",
     )
+
+
+def global_batch(saves: Checkpoint | None, settings: Settings, replicas: int) -> int:
+    """Return the examples in a step: with fewer or more replicas than before, those of before."""
+    batch = settings.global_batch(replicas)
+    if saves is None:
+        return batch
+    before = saves.before(settings.epochs).get("global_batch_size", batch)
+    if settings.global_batch_size is None and before != batch:
+        if is_chief():
+            say(f"goes on with {before} examples in a step, as before, on {replicas} replicas")
+        batch = before
+    saves.same["global_batch_size"] = batch
+    return batch
+
+
+def replicas_of_rate(saves: Checkpoint | None, settings: Settings, replicas: int) -> int:
+    """Return for how many replicas the learning rate is: for those of the run's beginning."""
+    if saves is None:
+        return replicas
+    found = saves.before(settings.epochs).get(_OF_RATE, replicas)
+    saves.same[_OF_RATE] = found
+    return found
 
 
 def first_batch(saves: Checkpoint | None, settings: Settings, account: Ledger) -> tuple[int, int]:

@@ -22,6 +22,7 @@ PRECISIONS = ("float32", "bfloat16", "mixed_float16", "mixed_bfloat16")
 VERBOSITIES = ("auto", "0", "1", "2")
 RESUMES = ("auto", "never")
 LOG_FORMATS, LOG_TASKS = ("text", "json"), ("chief", "all")
+ON_NAN = ("stop", "rollback", "ignore")
 _WHAT, _WHERE, _HOW = "What is trained", "Where", "How"
 _SEEN, _KEPT = "What is seen", "What is kept"
 _OF_CHECKPOINTS = (
@@ -29,10 +30,11 @@ _OF_CHECKPOINTS = (
     "checkpoint_every_minutes",
     "checkpoint_every_epochs",
     "keep_best",
+    "async_save",
 )
 # Folders may have other names on other hosts, and the screen is each task's own.
 _OF_EACH = (
-    *("data_dir", "cache", "checkpoint_dir", "log_dir", "verbose", "explain"),
+    *("data_dir", "cache", "checkpoint_dir", "export_dir", "log_dir", "verbose", "explain"),
     *("strategy", "devices", "seed", "transport", "compression"),  # compared as what they come to
 )
 _COUNTS = (
@@ -113,6 +115,19 @@ class Settings(DataFlags, SpeedFlags):
         "WHEN",
         "auto: go on from the last whole checkpoint; never: put aside those there are, and begin",
     )
+    async_save: bool = _flag(
+        False, _KEPT, "", "write checkpoints while training goes on, from a copy of the weights"
+    )
+    on_nan: str = _flag(
+        "stop",
+        _KEPT,
+        "WHAT",
+        "when a loss is not a number: stop; rollback to the last checkpoint and leave that batch "
+        "out; ignore",
+    )
+    export_dir: str | None = _flag(
+        None, _KEPT, "FOLDER", "for the trained model, as a .keras file and a SavedModel [none]"
+    )
 
     def __post_init__(self) -> None:
         DataFlags.__post_init__(self)
@@ -125,6 +140,7 @@ class Settings(DataFlags, SpeedFlags):
             ("resume", RESUMES),
             ("log_format", LOG_FORMATS),
             ("log_tasks", LOG_TASKS),
+            ("on_nan", ON_NAN),
         ):
             _check_choice(name, getattr(self, name), choices)
         for name in _COUNTS:
@@ -145,10 +161,17 @@ class Settings(DataFlags, SpeedFlags):
             raise UsageError(
                 f"--checkpoint_every_minutes is {minutes}, but must be above 0: give one such as 10"
             )
-        given = [name for name in _OF_CHECKPOINTS if getattr(self, name) is not None]
+        given = [name for name in _OF_CHECKPOINTS if getattr(self, name)]
         if self.checkpoint_dir is None and given:
             raise UsageError(
                 f"--{given[0]} was given without --checkpoint_dir: give the folder too"
+            )
+        if self.checkpoint_dir is None and self.on_nan == "rollback":
+            raise UsageError("--on_nan=rollback goes back to a checkpoint: give --checkpoint_dir")
+        if self.sync == "local" and self.on_nan == "rollback":
+            raise UsageError(
+                "--on_nan=rollback needs one step of all workers, and --sync=local was given: give "
+                "--on_nan=stop"
             )
 
     def _check_seen(self) -> None:

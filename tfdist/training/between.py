@@ -25,12 +25,24 @@ class BetweenCalls(keras.callbacks.Callback):
     start: tuple[int, int] | None = None
     skips_data = True
 
+    @property
+    def leaves_out(self) -> bool:
+        """Whether there are batches to leave out."""
+        return False
+
+    def leave_out(self, done: int) -> int:
+        """Return how many batches are left out after `done` steps, the same in every task."""
+        return 0
+
     def limit(self, done: int) -> int:
         """Return the steps until it is to be told, the same in every task."""
         return _MANY
 
     def pause(self, kind: str, done: int) -> None:
         """Act after `done` steps of the epoch; of kind "train" or "test"."""
+
+    def settled(self) -> None:
+        """Look at what is about to be saved: all steps are computed and counted."""
 
     def on_train_failed(self) -> None:
         """Undo what was set up for training: an error ends it, and `on_train_end` will not come."""

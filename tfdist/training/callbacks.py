@@ -124,6 +124,10 @@ class Callbacks:
                 return *each.start, each.skips_data
         return self._engine.model._initial_epoch or epoch, 0, False
 
+    def leave_out(self, kind: str, done: int) -> int:
+        """Return how many batches are left out now."""
+        return sum(each.leave_out(done) for each in self._between if kind == "train")
+
     def limit(self, kind: str, done: int) -> int:
         """Return how many steps may follow before a callback between calls is told."""
         limits = [each.limit(done) for each in self._between if kind == "train"]
@@ -170,7 +174,11 @@ class Callbacks:
     def every(self, kind: str) -> int | None:
         """Return after how many steps a callback wants to be called, None when none wants it."""
         wants = any(_wants_batches(c, kind) for c in self._list.callbacks)
-        return self._engine.model.steps_per_execution if wants else None
+        if not wants:
+            return None
+        # Batches are left out one by one, wherever a step of many would have them.
+        alone = any(each.leaves_out for each in self._between)
+        return 1 if alone else self._engine.model.steps_per_execution
 
     def batch_begin(self, kind: str, step: int) -> None:
         """Call the callbacks that look at batches before a step."""

@@ -12,6 +12,7 @@ from tfdist.factory.context import last
 from tfdist.training import apart, internals
 from tfdist.training.additive import adds_up
 from tfdist.training.agree import Agreement
+from tfdist.training.faults import Faults
 from tfdist.training.loop import Loop
 from tfdist.training.placement import place, place_optimizer
 from tfdist.training.predict import Predictor
@@ -51,6 +52,7 @@ class Engine:
         self._results: Any = None
         self._agreement = Agreement(strategy)
         self._calls = 0
+        self._faults: Faults | None = None
 
     def ready(self, spec: Any) -> None:
         """Build what is not built for such batches; put every variable in its place."""
@@ -154,6 +156,13 @@ class Engine:
             results = self._steps[kind].logs.with_metrics(results)
         return internals.pythonify_logs(results)
 
+    def watch_losses(self) -> Faults:
+        """Note from now on which losses are not finite; return where."""
+        if self._faults is None:
+            self._faults = Faults(self.strategy.num_replicas_in_sync)
+            self._loops.pop("train", None)
+        return self._faults
+
     def settle(self) -> None:
         """Wait until every step that was asked for is computed and counted."""
         with self._together("waits for its last steps"):
@@ -192,6 +201,7 @@ class Engine:
     def _loop(self, kind: str) -> Any:
         if kind not in self._loops:
             step = self._make_step(kind)
+            step.faults = self._faults if kind == "train" else None
             self._steps[kind] = step
             self._loops[kind] = self.make_loop(step)
         return self._loops[kind]

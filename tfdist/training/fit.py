@@ -224,6 +224,10 @@ def _epoch(engine: Any, feed: Any, kind: str, hooks: Callbacks, done: int = 0) -
     iterator, steps, every = feed.epoch(), feed.steps or _MANY, hooks.every(kind)
     whole = stop = False
     while done < steps and not whole and not stop:
+        if left_out := hooks.leave_out(kind, done):
+            done += sum(next(iterator, None) is not None for _ in range(left_out))
+            hooks.pause(kind, done)
+            continue
         limit = hooks.limit(kind, done)
         size = min(every or limit, steps - done)
         if every:

@@ -24,7 +24,9 @@ class TrainStep(Step):
         """Return the replica's addend of the gradient of the global loss."""
         model = self.model
         if not is_own(model, "train_step"):
-            return {"gradients": []}, model.train_step(batch)
+            logs = model.train_step(batch)
+            loss = logs.get("loss") if isinstance(logs, dict) else None
+            return {"gradients": [], "bad": self._bad(loss, [], share)}, logs
         with tf.GradientTape() as tape:
             capture.watch(tape)
             y_pred, loss = compute_loss(model, batch, share, training=True)
@@ -34,13 +36,20 @@ class TrainStep(Step):
         pairs = [(g, v) for g, v in zip(gradients, weights, strict=True) if g is not None]
         self.variables = [v for _, v in pairs]
         values, logs = self.metrics(batch, y_pred, share)
-        return values | {"gradients": [share.kept(g) for g, _ in pairs]}, logs
+        found = [share.kept(g) for g, _ in pairs]
+        return values | {"gradients": found, "bad": self._bad(loss, found, share)}, logs
 
     def write(self, sums: dict[str, Any]) -> None:
         """Write the state, then apply the global gradient once."""
         super().write(sums)
         if sums["gradients"]:
             internals.apply_once(self.model.optimizer, sums["gradients"], self.variables)
+
+    def _bad(self, loss: Any, gradients: list, share: Share) -> list:
+        """Say whether a replica's loss and gradient are finite, when somebody watches."""
+        if self.faults is None or loss is None:
+            return []
+        return [self.faults.flags(loss, gradients, share)]
 
 
 class TestStep(Step):

@@ -19,6 +19,7 @@ from tfdist.data.dealt import Declared, batch_of
 from tfdist.training import internals
 from tfdist.training.capture import Capture
 from tfdist.training.declared import agreed
+from tfdist.training.faults import Faults
 from tfdist.training.own_logs import OwnLogs
 from tfdist.training.parts import part
 from tfdist.training.share import NeedsOthersError, Share, computing
@@ -46,6 +47,7 @@ class Step:
         self.jit = bool(model.jit_compile) and not model.run_eagerly
         self.state = State()
         self.logs = OwnLogs(model)
+        self.faults: Faults | None = None  # where losses that are not finite are noted
         self._seed = internals.global_seed()
 
     def __call__(self, batch: Any) -> Any:
@@ -80,7 +82,7 @@ class Step:
         sums = self.compute(batch)
         with internals.outside_strategy():
             self.write(sums)
-        return {k: sums[k] for k in ("added", "logs", "outputs") if sums[k] is not None}
+        return {k: sums[k] for k in ("added", "bad", "logs", "outputs") if sums.get(k) is not None}
 
     def compute(self, batch: Any) -> dict[str, Any]:
         """Return the sums over all replicas, the same on every task."""
@@ -175,6 +177,8 @@ class Step:
             known = {"x": x, "y": y, "sample_weight": sample_weight} | joined
             self.model.compute_metrics(y_pred=y_pred, **known)
         self.logs.keep(sums["logs"])
+        for flags in sums.get("bad", ()):
+            self.faults.note(flags)  # type: ignore[union-attr]
 
 
 def counters_of(model: keras.Model) -> set[int]:

@@ -1,0 +1,112 @@
+"""A loss that is not a number: named, never saved, and left out when that is asked for."""
+
+import json
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import tfdist
+from tests.checkpoint import small
+from tests.conformance.strategies import STRATEGIES
+from tests.processes import run_tasks
+from tfdist.checkpoint.callback import GoBackError
+from tfdist.checkpoint.finite import Finite
+from tfdist.checkpoint.folder import positions
+from tfdist.errors import FailedError
+
+BAD = (1, 3)  # epoch and step in it
+WORDS = ["-m", "tfdist.train", "--dataset=tests.checkpoint.test_finite:numbers", "--epochs=2"]
+WORDS = [*WORDS, "--global_batch_size=16", "--verbose=0", "--on_nan=rollback"]
+
+
+def numbers():
+    """128 examples of which one is bad."""
+    x = np.random.RandomState(0).randn(128, 8).astype("float32")
+    y = (x.sum(1) > 0).astype("int64")
+    x[57, 2] = np.nan
+    train = tf.data.Dataset.from_tensor_slices((x, y))
+    return {"train": train, "num_classes": 2, "train_examples": 128, "input_shape": (8,)}
+
+
+def data(left_out=False, bad=True):
+    """The batches of all epochs in a row, of which one has a bad example in its second half."""
+    rows = small.data().unbatch().batch(8, drop_remainder=True).repeat()
+    at = BAD[0] * small.STEPS + BAD[1]
+
+    def spoil(number, batch):
+        x, y = batch
+        spoiled = tf.tensor_scatter_nd_update(x, [[5, 1]], [np.nan])
+        return tf.where(number == at, spoiled, x), y
+
+    if left_out:
+        rows = rows.enumerate().filter(lambda number, batch: number != at)
+        return rows.map(lambda number, batch: batch)
+    return rows.enumerate().map(spoil) if bad else rows
+
+
+def fit(strategy, folder=None, rollback=False, dataset=data, **saves):
+    """Train, again when it goes back; return the numbers at the end and how often it went back."""
+    keras.utils.clear_session()
+    keras.utils.set_random_seed(1)
+    with strategy.scope():
+        model = small.model(small.momentum(), dropout=0)
+    kept = None if folder is None else tfdist.Checkpoint(folder, **saves)
+    told = [Finite(kept, rollback), *([] if kept is None else [kept])]
+    for again in range(9):
+        try:
+            model.fit(dataset(), epochs=3, steps_per_epoch=7, verbose=0, callbacks=told)
+        except GoBackError:
+            continue
+        return [np.asarray(v) for v in [*model.variables, *model.optimizer.variables]], again
+    raise AssertionError
+
+
+@pytest.mark.parametrize(("name", "of"), [("one_device", ""), ("mirrored", " of replica 1")])
+def test_stops_names_the_step_and_keeps_the_checkpoint_before(name, of, tmp_path, monkeypatch):
+    monkeypatch.setattr("tfdist.checkpoint.finite._of", lambda replica: f" of replica {replica}")
+    of = of or " of replica 0"
+    said = f"the loss or gradient{of} is not a number in step 4 of epoch 2; the last whole"
+    with pytest.raises(FailedError, match=said + r" .*step-000000009-epoch-00001: look at"):
+        fit(STRATEGIES[name].make(), tmp_path, every_steps=3)
+    assert positions(tmp_path)[-1].step == 9
+    with pytest.raises(FailedError, match="nothing is saved"):
+        fit(STRATEGIES[name].make())
+
+
+@pytest.mark.filterwarnings("ignore:The data ended")
+@pytest.mark.parametrize("steps", [3, 100])
+def test_goes_back_and_leaves_that_batch_out(steps, tmp_path, capsys):
+    strategy = STRATEGIES["mirrored"].make()
+    expected, _ = fit(strategy, dataset=lambda: data(left_out=True).take(20))
+    found, times = fit(strategy, tmp_path, rollback=True, every_steps=steps, at_begin=True)
+    assert times == 1
+    assert "goes back there and leaves out batch 4" in capsys.readouterr().err
+    # As many batches, of which the last epoch of the other had one less.
+    assert small.differences(expected, found) == []
+
+
+def test_a_weight_that_is_not_a_number_is_never_saved(tmp_path):
+    class Spoil(keras.callbacks.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            self.model.trainable_weights[0].assign(self.model.trainable_weights[0] * np.nan)
+
+    model = small.model(small.momentum())
+    saves = tfdist.Checkpoint(tmp_path)
+    with pytest.raises(FailedError, match=r"kernel has values that are not a number in step 7 of"):
+        model.fit(small.data(), epochs=2, verbose=0, callbacks=[Spoil(), Finite(saves), saves])
+    assert positions(tmp_path) == []
+
+
+def test_two_workers_go_back_together_and_name_the_task(tmp_path):
+    folder = [f"--checkpoint_dir={tmp_path}", "--checkpoint_every_steps=2", "--async_save"]
+    ended = run_tasks([*WORDS, *folder], workers=2)
+    assert [task.returncode for task in ended] == [0, 0], ended
+    said = [line for line in ended[0].stderr.splitlines() if "not a number" in line]
+    assert len(said) == 2  # the example is in one batch of each epoch
+    assert all("the loss or gradient of worker " in line for line in said)
+    records = [json.loads(task.stdout.splitlines()[-1]) for task in ended]
+    assert records[0]["weights_digest"] == records[1]["weights_digest"]
+    assert records[0]["steps"] == 14
+    assert np.isfinite(records[0]["loss"])
