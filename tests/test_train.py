@@ -90,11 +90,13 @@ def test_mistakes_are_one_line_and_exit_2_at_once(tmp_path, words, config, said)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_evaluator_has_nothing_to_do():
+def test_an_evaluator_needs_checkpoints():
     config = TWO.replace('"type": "worker"', '"type": "evaluator"')
     done = answer(*DOOR, "--global_batch_size=8", TF_CONFIG=config)
     assert done.returncode == 2
-    assert "TF_CONFIG makes this process evaluator 0" in done.stderr
+    assert (
+        "TF_CONFIG makes this process evaluator 0, which evaluates checkpoints: give" in done.stderr
+    )
 
 
 def test_nothing_of_this_loads_tensorflow():

@@ -3,6 +3,7 @@
 from typing import Any
 
 from tfdist.cluster import Cluster, resolve
+from tfdist.errors import UsageError
 from tfdist.run.loading import load_tensorflow
 from tfdist.run.settings import Settings
 
@@ -25,6 +26,11 @@ def train(settings: Settings, cluster: Cluster | None = None) -> dict[str, Any]:
         StartAgainError: another task of the cluster did not come in time, or is lost.
     """
     cluster = resolve() if cluster is None else cluster
+    if cluster.is_evaluator and settings.checkpoint_dir is None:
+        raise UsageError(
+            f"{cluster.source} makes this process {cluster.task}, which evaluates checkpoints: "
+            "give --checkpoint_dir, or do not start it"
+        )
     load_tensorflow()
     if cluster.is_evaluator:
         from tfdist.run import evaluator

@@ -28,11 +28,10 @@ def run(settings: Settings, cluster: Cluster) -> dict[str, Any]:
     """Evaluate checkpoints until training has ended, and return the record of the best one.
 
     Raises:
-        UsageError: there is no folder of checkpoints or no validation data, or they are another
-            model's.
+        UsageError: there is no validation data, or the checkpoints are another model's.
         StartAgainError: no checkpoint came for a day.
     """
-    folder = place(_given(settings, cluster))
+    folder = place(settings.checkpoint_dir or "")
     strategy = tfdist.strategy("one_device", settings.devices, cluster=cluster, seed=settings.seed)
     keras.config.set_dtype_policy(settings.precision)
     source = load(settings.dataset, settings.data_dir, settings.reading())
@@ -115,12 +114,3 @@ def _board(settings: Settings) -> Any:
     if settings.log_dir is None:
         return None
     return tf.summary.create_file_writer(str(place(settings.log_dir) / "evaluator-0"))
-
-
-def _given(settings: Settings, cluster: Cluster) -> str:
-    if settings.checkpoint_dir is None:
-        raise UsageError(
-            f"{cluster.source} makes this process {cluster.task}, which evaluates checkpoints: "
-            "give --checkpoint_dir, or do not start it"
-        )
-    return settings.checkpoint_dir
