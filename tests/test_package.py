@@ -38,7 +38,8 @@ def test_public_names_load_when_used():
 
 
 @pytest.mark.parametrize(
-    "module", ["tfdist", "tfdist.__main__", "tfdist.train", "tfdist.demo", "tfdist.launch"]
+    "module",
+    ["tfdist", "tfdist.__main__", "tfdist.train", "tfdist.demo", "tfdist.launch", "tfdist.doctor"],
 )
 def test_imports_no_tensorflow(module):
     done = run_alone(f"import sys, {module}; print('tensorflow' in sys.modules)")

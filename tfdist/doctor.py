@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 
-from tfdist.diagnosis import Settings, diagnose
+from tfdist.diagnosis import Report, Settings, diagnose
 from tfdist.errors import EXIT_DONE
 from tfdist.run.door import answer
 from tfdist.run.flags import asks_for_help, help_text, parse
@@ -27,11 +27,12 @@ def _run(words: Sequence[str]) -> int:
         sys.stdout.write(help_text(Settings, _USAGE, _SUMMARY) + "\n")
         return EXIT_DONE
     settings = parse(Settings, words)
-    report = diagnose(settings)
-    if report.cluster.is_chief or len(report.told) == 1:
+
+    def show(report: Report) -> None:
         sys.stdout.write((report.as_json() if settings.json else str(report)) + "\n")
         sys.stdout.flush()
-    return report.exit_code
+
+    return diagnose(settings, show).exit_code
 
 
 if __name__ == "__main__":

@@ -17,11 +17,11 @@ from tfdist.diagnosis import (
     devices,
     folder,
     memory,
+    network,
     port,
     proxies,
     reached,
     versions,
-    wires,
 )
 from tfdist.diagnosis.finding import Finding
 from tfdist.diagnosis.memory import Host
@@ -138,19 +138,22 @@ def test_a_tensorflow_that_does_not_load(monkeypatch, program, said):
 def test_another_backend(monkeypatch):
     monkeypatch.setattr(devices, "_QUESTION", """print('{"backend": "jax", "devices": {}}')""")
     assert devices.Question().answer().remedy == "export KERAS_BACKEND=tensorflow"
+    monkeypatch.setattr(devices, "_QUESTION", "import no_such_backend")
+    monkeypatch.setenv("KERAS_BACKEND", "torch")
+    assert devices.Question().answer().said.startswith("Keras runs on torch, and tf.distribute")
 
 
 def test_slow_and_late_ways():
     two = cluster("h1:1", "h2:1")
     good = Wire("worker 0", "worker 1", "", 1e-4, -5.0, 2e8)  # the other one tells of its clock
-    assert one(wires.check([good], two)).status == "ok"
+    assert one(network.check([good], two)).status == "ok"
     bad = Wire("worker 0", "worker 1", "", 1e-4, 5.0, 2e7)
-    clock, speed, _ = wires.check([bad], two)
+    clock, speed, _ = network.check([bad], two)
     assert (clock.status, clock.said) == ("warn", "that of worker 1 is 5.0 s ahead")
     assert (speed.status, speed.said) == ("warn", "100 MB of gradients take 5.0 s to worker 1")
-    assert one(wires.check([Wire("worker 0", "worker 1", "refused")], two)).status == "fail"
+    assert one(network.check([Wire("worker 0", "worker 1", "refused")], two)).status == "fail"
     here = Wire("worker 0", "worker 1", "", 1e-4, 0.0, 2e7)
-    assert one(wires.check([here], cluster("h1:1", "h1:2"))).status == "ok"
+    assert one(network.check([here], cluster("h1:1", "h1:2"))).status == "ok"
 
 
 def told(task, **changes):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tfdist.cluster.variables import variable
 from tfdist.diagnosis.finding import Finding, fail, ok, warn
 from tfdist.launch import keeper
 
@@ -50,16 +51,13 @@ class Question:
             self._asked.kill()
             self._asked.communicate()
             return _broken(f"it is not done after {_LOAD_SECONDS} s", "look at the file system")
+        asked_for = variable("KERAS_BACKEND") or "tensorflow"
+        if self._asked.returncode and asked_for != "tensorflow":  # which may not be installed
+            return _backend(asked_for)
         if self._asked.returncode:
             return _explained(self._asked.returncode, err)
         told = json.loads(out.splitlines()[-1])
-        if told["backend"] == "tensorflow":
-            return told["devices"]
-        return fail(
-            "devices",
-            f"Keras runs on {told['backend']}, and tf.distribute needs TensorFlow",
-            "export KERAS_BACKEND=tensorflow",
-        )
+        return told["devices"] if told["backend"] == "tensorflow" else _backend(told["backend"])
 
 
 def check(devices: dict[str, Any]) -> Iterator[Finding]:
@@ -75,6 +73,14 @@ def check(devices: dict[str, Any]) -> Iterator[Finding]:
     else:
         each = f" with {size / 1e9:.1f} GB each" if size and kind == "GPU" else ""
         yield ok("devices", f"TensorFlow sees {count} {kind}{each}")
+
+
+def _backend(name: str) -> Finding:
+    return fail(
+        "devices",
+        f"Keras runs on {name}, and tf.distribute needs TensorFlow",
+        "export KERAS_BACKEND=tensorflow",
+    )
 
 
 def _explained(code: int, err: str) -> Finding:

@@ -1,9 +1,9 @@
 """Look at everything, in the order in which a training would meet it."""
 
-from collections.abc import Iterator, Mapping
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 from tfdist.cluster import Channel, Cluster, meet, resolve
 from tfdist.cluster.environments.tf_config import parse
@@ -13,6 +13,7 @@ from tfdist.diagnosis import (
     devices,
     folder,
     memory,
+    network,
     numeric,
     port,
     proxies,
@@ -20,8 +21,8 @@ from tfdist.diagnosis import (
     versions,
     wires,
 )
-from tfdist.diagnosis.finding import FAIL, Finding, fail, from_plain, ok
-from tfdist.diagnosis.report import Report, Told
+from tfdist.diagnosis.finding import FAIL, Finding, fail, ok
+from tfdist.diagnosis.report import Report, Told, from_plain
 from tfdist.diagnosis.settings import Settings
 from tfdist.diagnosis.wires import Wire
 from tfdist.errors import StartAgainError, UsageError
@@ -31,8 +32,12 @@ from tfdist.factory import Devices, choose
 _CALL_SECONDS = 600
 
 
-def diagnose(settings: Settings) -> Report:
+def diagnose(settings: Settings, show: Callable[[Report], None]) -> Report:
     """Look at this task, and at the way to the others as far as their doctors come.
+
+    Args:
+        settings: What is examined.
+        show: Called with the report; among several tasks on the chief alone, while the others wait.
 
     Raises:
         UsageError: the file with the cluster cannot be read.
@@ -46,14 +51,23 @@ def diagnose(settings: Settings) -> Report:
     try:
         told = _examine(cluster, channel, settings, told, findings)
         if channel:
-            everybody = _gather(channel, cluster, told)
+            everybody = [from_plain(each) for each in channel.gather("told", asdict(told))]
     except StartAgainError as error:
         lost, _, remedy = str(error).rpartition("; ")
         told = replace(told, findings=(*findings, fail("others", lost, remedy.removesuffix("."))))
-    finally:
-        if channel:
-            channel.close()
-    return _report(cluster, everybody or [told], told, why_alone)
+    report = _report(cluster, everybody or [told], told, why_alone)
+    if cluster.is_chief or not everybody:
+        show(report)
+    if channel:
+        _leave(channel)
+    return report
+
+
+def _leave(channel: Channel) -> None:
+    """End when all do: who ends earlier, with 1, would have a launcher stop the chief."""
+    with contextlib.suppress(StartAgainError):
+        channel.gather("shown", True)
+    channel.close()
 
 
 def _find(file: str | None) -> tuple[Cluster, Finding]:
@@ -107,7 +121,7 @@ def _examine(
     measured: list[Wire] = []
     if channel:
         measured = wires.measure(cluster, channel)
-        findings += wires.check(measured, cluster)
+        findings += network.check(measured, cluster)
     elif _has_others(cluster):
         findings += reached.check(cluster)
     question = devices.Question()  # not while the network is measured
@@ -122,20 +136,6 @@ def _examine(
     if settings.numeric:
         findings += numeric.check(cluster, channel is not None)
     return replace(told, devices=seen, findings=tuple(findings), wires=tuple(measured))
-
-
-def _gather(channel: Channel, cluster: Cluster, told: Told) -> list[Told]:
-    return [_from_plain(each) for each in channel.gather("told", asdict(told))]
-
-
-def _from_plain(value: Mapping[str, Any]) -> Told:
-    return Told(
-        value["task"],
-        value["host"],
-        value["devices"],
-        tuple(from_plain(each) for each in value["findings"]),
-        tuple(Wire(**each) for each in value["wires"]),
-    )
 
 
 def _report(cluster: Cluster, everybody: list[Told], own: Told, why_alone: str) -> Report:

@@ -1,7 +1,6 @@
 """What one check has found."""
 
 from dataclasses import dataclass
-from typing import Any
 
 OK, WARN, FAIL = "ok", "warn", "fail"
 
@@ -36,8 +35,3 @@ def warn(check: str, said: str, remedy: str) -> Finding:
 def fail(check: str, said: str, remedy: str) -> Finding:
     """No training runs before this is mended."""
     return Finding(FAIL, check, said, remedy)
-
-
-def from_plain(value: dict[str, Any]) -> Finding:
-    """The finding whose fields another task has sent as JSON."""
-    return Finding(**value)

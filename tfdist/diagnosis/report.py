@@ -30,6 +30,13 @@ class Told:
     wires: tuple[Wire, ...] = ()
 
 
+def from_plain(value: Mapping[str, Any]) -> Told:
+    """What another task has told, as JSON."""
+    findings = tuple(Finding(**each) for each in value["findings"])
+    wires = tuple(Wire(**each) for each in value["wires"])
+    return Told(value["task"], value["host"], value["devices"], findings, wires)
+
+
 @dataclass(frozen=True)
 class Report:
     """Whether a training would run, and what stands in its way.

@@ -9,14 +9,12 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tfdist.cluster import Channel, Cluster, Task
-from tfdist.cluster.addresses import split_address
 from tfdist.cluster.ports import hold_port
 from tfdist.cluster.reach import reach
-from tfdist.diagnosis.finding import Finding, fail, ok, warn
 
 _TIME = struct.Struct("!d")
 _LENGTH = struct.Struct("!Q")
@@ -25,8 +23,6 @@ _PINGS = 20
 _CHUNK = bytes(1 << 20)
 _SEND_SECONDS = 0.5
 _LIMIT_SECONDS = 10.0
-_CLOCK_SECONDS = 1.0
-_SLOW_BYTES = 1e8  # a second: a little less than a network of 1 Gbit/s carries
 
 
 @dataclass(frozen=True)
@@ -67,42 +63,6 @@ def measure(cluster: Cluster, channel: Channel) -> list[Wire]:
             return wires
         finally:
             listener.shutdown(socket.SHUT_RDWR)  # ends the thread that waits there
-
-
-def check(wires: Sequence[Wire], cluster: Cluster) -> Iterator[Finding]:
-    """Judge the ways from this task to the others."""
-    for wire in wires:
-        if wire.problem:
-            yield fail(
-                "network",
-                f"does not reach {wire.end}: {wire.problem}",
-                "let firewalls pass the ports of the cluster, in both directions",
-            )
-        elif (ahead := wire.clock_seconds or 0) > _CLOCK_SECONDS:
-            yield warn(
-                "clocks",
-                f"that of {wire.end} is {ahead:.1f} s ahead",
-                "set both by NTP: the times in logs and of checkpoints cannot be compared",
-            )
-        if slow := _slow(wire, cluster):
-            yield warn(
-                "network",
-                f"100 MB of gradients take {1e8 / slow:.1f} s to {wire.end}",
-                "use a faster network, or larger global batches with fewer steps",
-            )
-    if not any(wire.problem for wire in wires):
-        yield ok("network", "reaches every other task at its address in the cluster")
-
-
-def _slow(wire: Wire, cluster: Cluster) -> float | None:
-    """The bytes per second of a way to another host, if they are few."""
-    hosts = {
-        split_address(cluster.address(task))[0]
-        for task in cluster.members
-        if str(task) in (wire.start, wire.end)
-    }
-    speed = wire.bytes_per_second
-    return speed if speed and speed < _SLOW_BYTES and len(hosts) > 1 else None
 
 
 def _next(cluster: Cluster) -> str:
