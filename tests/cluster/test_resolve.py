@@ -107,3 +107,20 @@ def test_tasks_without_a_place_are_refused():
     with pytest.raises(UsageError, match="names 3 tasks and nothing says which one this is; start"):
         resolve({"TFDIST_TASKS": "chief=1,worker=2"})
     assert resolve({"TFDIST_TASKS": "worker=1"}).is_local
+
+
+@pytest.mark.parametrize(
+    ("rank", "size"),
+    [
+        ("RANK", "WORLD_SIZE"),
+        ("MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"),
+        ("JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE"),
+        ("FLUX_TASK_RANK", "FLUX_JOB_SIZE"),
+    ],
+)
+def test_ranks_of_other_launchers_are_refused(rank, size):
+    with pytest.raises(UsageError, match=f"^{rank}=1 and {size}=4 say that this is one of several"):
+        resolve({rank: "1", size: "4"})
+    assert resolve({rank: "0", size: "1"}).is_local
+    assert resolve({size: "4"}).is_local
+    assert resolve({rank: "1", size: "4", **tf_config(1)}).num_workers == 2

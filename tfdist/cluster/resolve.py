@@ -9,6 +9,14 @@ from tfdist.cluster.spec import Cluster
 from tfdist.cluster.variables import environment
 from tfdist.errors import UsageError
 
+# Of launchers that say nothing of hosts: torchrun, MVAPICH, jsrun and Flux.
+_OTHERS = (
+    ("RANK", "WORLD_SIZE"),
+    ("MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"),
+    ("JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE"),
+    ("FLUX_TASK_RANK", "FLUX_JOB_SIZE"),
+)
+
 
 def resolve(env: Mapping[str, str] | None = None) -> Cluster:
     """The cluster of this process: TF_CONFIG's, else the scheduler's, else this machine alone.
@@ -24,6 +32,7 @@ def resolve(env: Mapping[str, str] | None = None) -> Cluster:
     found = [source for source in ENVIRONMENTS if source.detect(env)]
     if not found:
         _refuse_unplaced_tasks(env)
+        _refuse_ranks_of_others(env)
         return Cluster()
     cluster = found[0].cluster(env)
     for other in found[1:]:
@@ -60,3 +69,14 @@ def _refuse_unplaced_tasks(env: Mapping[str, str]) -> None:
             f"{TASKS}={env[TASKS]} names {len(tasks)} tasks and nothing says which one this is; "
             "start them with srun, mpirun or an Indexed Job of Kubernetes, or unset it."
         )
+
+
+def _refuse_ranks_of_others(env: Mapping[str, str]) -> None:
+    """Rather than as many trainings, each alone, as there are processes."""
+    for rank, size in _OTHERS:
+        if rank in env and env.get(size, "1") not in ("", "0", "1"):
+            raise UsageError(
+                f"{rank}={env[rank]} and {size}={env[size]} say that this is one of several "
+                "processes, and nothing says how they reach each other; start them with python -m "
+                "tfdist.launch, srun or mpirun, or describe the cluster in TF_CONFIG."
+            )
