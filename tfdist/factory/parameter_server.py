@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tfdist.cluster import Cluster
 from tfdist.factory.devices import Devices, Request
 from tfdist.factory.resolver import position, resolver, spec
+from tfdist.factory.shares import by_size
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -20,7 +21,9 @@ def build(cluster: Cluster) -> tf.distribute.Strategy:
     """
     import tensorflow as tf
 
-    return tf.distribute.ParameterServerStrategy(resolver(cluster, num_gpus=0))
+    strategy = tf.distribute.ParameterServerStrategy(resolver(cluster, num_gpus=0))
+    by_size(strategy.extended, cluster.num_ps)
+    return strategy
 
 
 def start_server(cluster: Cluster, devices: Devices, request: Request) -> tf.distribute.Server:
