@@ -211,7 +211,8 @@ def let_go(dataset: tf.data.Dataset, iterator: Any) -> None:
     replace = functools.partial(tf.raw_ops.MakeIterator, dataset=nothing)
     resource = getattr(iterator, "_iterator_resource", None)
     if resource is not None:
-        threading.Thread(target=lambda: replace(iterator=resource), daemon=True).start()
+        # No daemon: Python waits for it, and TensorFlow is not taken down under it.
+        threading.Thread(target=lambda: replace(iterator=resource)).start()
 
 
 def output_spec(model: keras.Model, x: Any) -> Any:
