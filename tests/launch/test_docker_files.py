@@ -5,8 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import yaml
 
+from tests.processes import run_alone
 from tfdist.cluster import Task, resolve
 from tfdist.run.flags import parse
 from tfdist.run.settings import Settings
@@ -45,19 +47,54 @@ def test_what_is_copied_is_there_and_not_ignored():
             assert f"!{name}" in kept
 
 
-def test_the_services_are_the_tasks_of_one_cluster():
-    services = yaml.safe_load((DOCKER / "compose.yaml").read_text())["services"]
-    clusters = {name: resolve(each["environment"]) for name, each in services.items()}
-    assert [each.task for each in clusters.values()] == [Task("worker", 0), Task("worker", 1)]
-    for name, cluster in clusters.items():
-        assert cluster.address(cluster.task) == f"{name}:2222"
-        assert services[name]["hostname"] == name
-        assert cluster.jobs == clusters["worker0"].jobs
+def services(name):
+    """The services that are tasks."""
+    found = yaml.safe_load((DOCKER / name).read_text())["services"]
+    return {each: service for each, service in found.items() if "environment" in service}
 
 
-def test_the_services_run_a_command_that_there_is():
-    services = yaml.safe_load((DOCKER / "compose.yaml").read_text())["services"]
-    for each in services.values():
-        door, *flags = each["command"]
+@pytest.mark.parametrize(
+    ("name", "tasks"),
+    [
+        ("compose.yaml", [Task("worker", 0), Task("worker", 1)]),
+        (
+            "compose.parameter_server.yaml",
+            [Task("chief", 0), Task("worker", 0), Task("worker", 1), Task("ps", 0)],
+        ),
+    ],
+)
+def test_the_services_are_the_tasks_of_one_cluster(name, tasks):
+    found = services(name)
+    clusters = {each: resolve(service["environment"]) for each, service in found.items()}
+    assert [each.task for each in clusters.values()] == tasks
+    for service, cluster in clusters.items():
+        assert cluster.address(cluster.task) == f"{service}:2222"
+        assert found[service]["hostname"] == service
+        assert cluster.jobs == next(iter(clusters.values())).jobs
+        door, *flags = found[service]["command"]
         assert door == "train"
         assert parse(Settings, flags).global_batch_size == 64
+
+
+def test_tensorboard_reads_where_the_workers_write():
+    content = yaml.safe_load((DOCKER / "compose.yaml").read_text())
+    board = content["services"]["tensorboard"]
+    folder = parse(Settings, services("compose.yaml")["worker0"]["command"][1:]).log_dir
+    written = f"/home/tfdist/{folder}"
+    assert f"--logdir={written}" in board["entrypoint"]
+    assert board["volumes"] == [f"logs:{written}:ro"]
+    assert services("compose.yaml")["worker0"]["volumes"] == [f"logs:{written}"]
+    assert "install --directory --owner=tfdist " + written in DOCKERFILE
+
+
+@pytest.mark.parametrize(
+    ("name", "flags"),
+    [
+        ("kubernetes.yaml", ["--submit=kubernetes", "--image=tfdist"]),
+        ("kubernetes.jobset.yaml", ["--submit=kubernetes", "--kind=jobset", "--image=tfdist"]),
+    ],
+)
+def test_the_manifests_are_what_the_launcher_prints(name, flags):
+    words = ["--workers=2", *flags, "--dry_run", "--", "tfdist", "train", "--global_batch_size=64"]
+    done = run_alone(["-m", "tfdist.launch", *words])
+    assert done.stdout == (DOCKER / name).read_text(), done
