@@ -38,12 +38,21 @@ Host *
     StrictHostKeyChecking accept-new
     LogLevel ERROR
 """
+_HOSTS = """
+127.0.0.1 localhost
+{addresses[0]} first
+{addresses[1]} second
+"""
+# Words before a hosts file, a host's name and a command: it and all that it starts see both.
+_NAMED = ("unshare", "--mount", "--uts", "sh", "-c")
+_NAMED = (*_NAMED, 'mount --bind "$0" /etc/hosts && hostname "$1" && shift && exec "$@"')
+ALIASES = ("first", "second")
 _PORT = 2222
 
 
 @dataclass(frozen=True)
 class Network:
-    """Two hosts, which ssh knows as "first" and "second".
+    """Two hosts, which ssh knows as "first" and "second", and which call themselves so.
 
     Attributes:
         addresses: Of the hosts.
@@ -88,8 +97,9 @@ def network(folder: Path) -> Iterator[Network]:
         for number, (name, address) in enumerate(zip(names, addresses, strict=True)):
             _connect(f"{mark}hub", name, number, address)
         _keys(folder)
-        for name, address in zip(names[1:], addresses[1:], strict=True):
-            made.callback(_end, _sshd(name, address, folder))
+        (folder / "hosts").write_text(_HOSTS.format(addresses=addresses[1:]))
+        for name, alias, address in zip(names[1:], ALIASES, addresses[1:], strict=True):
+            made.callback(_end, _sshd(name, alias, address, folder))
         outside, *inside = map(_inside, names)
         yield Network(addresses[1:], _ssh(addresses[1:], folder), outside, tuple(inside))
 
@@ -109,12 +119,13 @@ def _keys(folder: Path) -> None:
         subprocess.run(words, check=True, timeout=20)
 
 
-def _sshd(name: str, address: str, folder: Path) -> subprocess.Popen[bytes]:
+def _sshd(name: str, alias: str, address: str, folder: Path) -> subprocess.Popen[bytes]:
     Path("/run/sshd").mkdir(exist_ok=True)  # sshd wants it for its unprivileged half
     config = folder / f"sshd-{name}"
     config.write_text(_SSHD_CONFIG.format(address=address, port=_PORT, folder=folder))
     log = folder / f"sshd-{name}.log"
-    words = [*_inside(name), _SSHD, "-D", "-f", str(config), "-E", str(log)]
+    words = [_SSHD, "-D", "-f", str(config), "-E", str(log)]
+    words = [*_inside(name), *_NAMED, str(folder / "hosts"), alias, *words]
     daemon = subprocess.Popen(words)
     while daemon.poll() is None:
         if log.exists() and "Server listening" in log.read_text():

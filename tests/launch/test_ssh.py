@@ -128,3 +128,15 @@ def test_a_name_that_ssh_does_not_understand():
     require()
     with pytest.raises(UsageError, match="the host 'first' is not understood by ssh -F /none"):
         ssh_host("first", "ssh -F /none")
+
+
+def test_ranks_on_two_hosts_tell_each_other_their_addresses(hosts):
+    code = "from tfdist.cluster import resolve; c = resolve(); print(c.source, c.tf_config())"
+    done = by_ssh(hosts, code, "--transport=mpi")
+    assert done.returncode == 0, done.stderr
+    said = sorted(line for line in done.stdout.splitlines() if " MPI {" in line)
+    clusters = [json.loads(line.partition(" MPI ")[2]) for line in said]
+    assert [each["task"]["index"] for each in clusters] == [0, 1]
+    assert clusters[0]["cluster"] == clusters[1]["cluster"]
+    names = [address.partition(":")[0] for address in clusters[0]["cluster"]["worker"]]
+    assert names == ["first", "second"]
