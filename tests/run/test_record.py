@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from tfdist.run.record import _plain, as_line, digest, norm
+from tfdist.run.record import as_line, digest, norm, plain
 
 WEIGHTS = [np.array([[3.0, 0.0]], np.float32), np.array([4.0], np.float32)]
 
@@ -24,9 +24,9 @@ def test_norm_is_that_of_all_weights_together():
 
 
 def test_a_line_is_json_without_nan():
-    assert _plain(math.nan) is None
-    assert _plain(math.inf) is None
-    assert _plain(np.array([1.0, np.nan])) == [1.0, None]
-    line = as_line({"loss": _plain(math.nan), "steps": 3})
+    assert plain(math.nan) is None
+    assert plain(math.inf) is None
+    assert plain(np.array([1.0, np.nan])) == [1.0, None]
+    line = as_line({"loss": plain(math.nan), "steps": 3})
     assert json.loads(line) == {"loss": None, "steps": 3}
     assert "\n" not in line

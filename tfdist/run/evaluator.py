@@ -18,6 +18,7 @@ from tfdist.cluster import Cluster
 from tfdist.data import load, order
 from tfdist.errors import UsageError
 from tfdist.run import job
+from tfdist.run.record import plain
 from tfdist.run.settings import Settings
 
 _BEST = "best"
@@ -82,7 +83,9 @@ class Memory:
         for each in self.values:
             if name is None or better(self.metric, self._value(each), self._value(name)):
                 name = each
-        return {} if name is None else {"checkpoint": name, **self.values[name]}
+        if name is None:
+            return {}
+        return {"checkpoint": name, **{k: plain(v) for k, v in self.values[name].items()}}
 
     def note(self, position: Position, values: dict[str, float]) -> bool:
         """Note what an evaluation found, show it, and return whether it is the best so far."""

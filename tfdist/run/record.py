@@ -60,7 +60,7 @@ def record(
         "seconds": round(clock.seconds, 3),
         "examples_per_second": _per_second(examples, settings.epochs, clock),
         **({} if saves is None else saves.writer.account()),
-        **{name: _plain(values[-1]) for name, values in history.items()},
+        **{name: plain(values[-1]) for name, values in history.items()},
         "weights_digest": digest(weights),
         "weights_norm": norm(weights),
         "tfdist": tfdist.__version__,
@@ -85,7 +85,7 @@ def digest(weights: Sequence[np.ndarray]) -> str:
 def norm(weights: Sequence[np.ndarray]) -> float | None:
     """The Euclidean norm of all weights together; None when it is not finite."""
     squares = (float(np.sum(np.square(weight.astype(np.float64)))) for weight in weights)
-    return _plain(math.sqrt(math.fsum(squares)))
+    return plain(math.sqrt(math.fsum(squares)))
 
 
 def _per_second(examples: int | None, epochs: int, clock: Clock) -> float | None:
@@ -94,8 +94,8 @@ def _per_second(examples: int | None, epochs: int, clock: Clock) -> float | None
     return round(examples / epochs / clock.seconds_per_epoch, 1)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """A value that JSON has: it knows no NaN and no infinity."""
     if isinstance(value, np.ndarray):
-        return [_plain(each) for each in value.tolist()]
+        return [plain(each) for each in value.tolist()]
     return value if math.isfinite(value) else None
