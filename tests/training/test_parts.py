@@ -1,6 +1,7 @@
 import pytest
 import tensorflow as tf
 
+from tfdist.data.dealt import Dealt
 from tfdist.training.parts import batch_size, part
 
 
@@ -45,3 +46,25 @@ def test_scalars_pass_and_do_not_give_the_size():
     rows, _ = part(batch, 0, 2)
     assert float(rows["rate"]) == 0.5
     assert rows["x"].shape[0] == 2
+
+
+@pytest.mark.parametrize("here", [1, 2, 3])
+@pytest.mark.parametrize("sizes", [(4, 1), (2, 0), (5, 7)])
+def test_each_row_that_is_dealt_out_counts_once(here, sizes):
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.int32), tf.TensorSpec([], tf.int32)])
+    def parts(rows, count):
+        dealt = Dealt(rows, count, tf.constant(sum(sizes)))
+        made = [part(dealt, n, 2 * here, here) for n in range(here)]
+        return [(mine, share.rows, share.count, share.weight) for mine, share in made]
+
+    weight, first = 0.0, 0
+    for size in sizes:
+        counted = []
+        rows = tf.range(first, first + max(size, 1))
+        for mine, computed, count, share in parts(rows, tf.constant(size)):
+            assert len(mine) == int(computed) >= 1
+            counted += mine[: int(count)].numpy().tolist()
+            weight += float(share)
+        assert counted == list(range(first, first + size))
+        first += size
+    assert weight == pytest.approx(1.0)
