@@ -6,11 +6,14 @@ import sys
 from dataclasses import asdict
 
 import tfdist
+from tfdist import names
 from tfdist.cluster import Cluster, meet
 from tfdist.data import Source, load
+from tfdist.data.audit.declared import audit_declared
 from tfdist.data.audit.findings import Findings
 from tfdist.data.audit.report import report
 from tfdist.data.audit.tasks import audit, audit_with
+from tfdist.data.per_worker import PerWorker
 from tfdist.data.settings import Settings
 from tfdist.errors import EXIT_DONE, EXIT_FAILED, UsageError
 from tfdist.run.loading import load_tensorflow
@@ -36,7 +39,15 @@ def run(settings: Settings, cluster: Cluster) -> int:
             f"{cluster.num_workers}: leave it out, or audit outside of the cluster"
         )
     load_tensorflow()
-    if together:
+    declared = _declared(settings)
+    if declared is not None and together:
+        raise UsageError(
+            f"{settings.dataset!r} gives each worker data of its own, which is audited outside of "
+            f"the cluster: unset {cluster.source} and give --workers={cluster.num_workers}"
+        )
+    if declared is not None:
+        found = audit_declared(declared, settings.workers or 1)
+    elif together:
         found = _in_cluster(settings, cluster)
     else:
         found = audit(
@@ -59,6 +70,14 @@ def _in_cluster(settings: Settings, cluster: Cluster) -> Findings:
         return audit_with(channel, _load(settings), settings.order(), rank, *size)
     finally:
         channel.close()
+
+
+def _declared(settings: Settings) -> PerWorker | None:
+    """What the user's function declares as data of each worker, None when it does not."""
+    if not names.is_function(settings.dataset):
+        return None
+    answer = names.call(settings.dataset, data_dir=settings.data_dir)
+    return answer if isinstance(answer, PerWorker) else None
 
 
 def _load(settings: Settings) -> Source:

@@ -28,6 +28,7 @@ class Findings:
         foreign: examples that were read and are not there.
         dropped: examples that are left out because the last batch is not full, as was asked for.
         unreadable: examples that were left out because they cannot be read, as was allowed.
+        declared: whether each worker has data of its own, as `tfdist.per_worker` declares it.
     """
 
     examples: int
@@ -38,6 +39,7 @@ class Findings:
     foreign: int = 0
     dropped: int = 0
     unreadable: int = 0
+    declared: bool = False
 
     @property
     def faults(self) -> list[str]:
@@ -48,7 +50,7 @@ class Findings:
         if self.examples == 0:
             yield "the dataset is empty"
         for worker, batches in enumerate(self.batches):
-            if batches != self.batches[0]:
+            if batches != self.batches[0] and not self.declared:
                 yield f"worker {worker} reads batches of other sizes than worker 0"
         if self.foreign:
             yield (
@@ -60,7 +62,9 @@ class Findings:
         if self.never != self.dropped:
             expected = f" instead of {self.dropped:,}" if self.dropped else ""
             yield f"{self.never:,} were never read{expected}"
-        if self.twice and not self.foreign:
+        if self.twice and self.declared:
+            yield "the workers' parts overlap: divide the data by context.worker"
+        elif self.twice and not self.foreign:
             yield "the workers read in different orders: shuffle with one seed, or not at all"
 
 
@@ -91,7 +95,9 @@ def judge(
         examples=examples,
         read=[each["read"] for each in accounts],
         batches=[each["batches"] for each in accounts],
-        **total,
+        twice=total["twice"],
+        never=total["never"],
+        foreign=total["foreign"],
         dropped=examples % order.global_batch_size if order.drop_remainder else 0,
         unreadable=unreadable,
     )
