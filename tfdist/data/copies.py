@@ -36,20 +36,19 @@ class Copies:
 
         dtypes = [spec.dtype for spec in self._specs]
 
-        def first_time(missing: Any) -> Any:
-            parts = tf.nest.flatten(self._reader.read(missing))
-            return tf.numpy_function(self._keep, [missing, *parts], tf.bool)
+        def first_time() -> Any:
+            missing = tf.numpy_function(self._missing, [numbers], tf.int64)
+            missing = tf.ensure_shape(missing, [None])
+            read = tf.nest.flatten(self._reader.read(missing))
+            kept = tf.numpy_function(self._keep, [missing, *read], tf.bool)
+            return tf.cond(
+                kept,
+                lambda: tf.numpy_function(self._take, [numbers], [tf.bool, *dtypes])[1:],
+                lambda: tf.nest.flatten(self._reader.read(numbers)),
+            )
 
-        missing = tf.numpy_function(self._missing, [numbers], tf.int64)
-        missing = tf.ensure_shape(missing, [None])
-        whole = tf.cond(
-            tf.size(missing) > 0, lambda: first_time(missing), lambda: tf.constant(True)
-        )
-        parts = tf.cond(
-            whole,
-            lambda: tf.numpy_function(self._take, [numbers], dtypes),
-            lambda: tf.nest.flatten(self._reader.read(numbers)),
-        )
+        found, *copies = tf.numpy_function(self._take, [numbers], [tf.bool, *dtypes])
+        parts = tf.cond(found, lambda: copies, first_time)
         for part, spec in zip(parts, self._specs, strict=True):
             part.set_shape([None, *spec.shape])
         return tf.nest.pack_sequence_as(self._reader.stored_spec, parts)
@@ -58,7 +57,9 @@ class Copies:
         return numbers[~self._there[numbers]]
 
     def _take(self, numbers: np.ndarray) -> list[np.ndarray]:
-        return [np.asarray(part[numbers]) for part in self._parts]
+        found = self._there[numbers].all()
+        taken = numbers if found else numbers[:0]
+        return [np.asarray(found), *(np.asarray(part[taken]) for part in self._parts)]
 
     def _keep(self, numbers: np.ndarray, *parts: np.ndarray) -> bool:
         if len(parts[0]) < len(numbers):
