@@ -24,7 +24,8 @@ from tfdist.cluster.verdict import Seen, limit_seconds, silence, told, verdict, 
 from tfdist.errors import EXIT_AGAIN
 
 _BEATS = 8  # in stall_seconds
-_AT_MOST_SECONDS = 5.0
+# TensorFlow gives up a task that is silent for 10 s: three beats must be missed before.
+_AT_MOST_SECONDS = 2.0
 _MISSED = 3
 # Only the chief sees all, so it must be the first to judge.
 _CHIEF_FIRST_SECONDS = 2.0

@@ -48,15 +48,12 @@ def distribute(model: keras.Model, *, sync_period: int | None = None) -> keras.M
     engine = _engine(model, tf.distribute.get_strategy(), sync_period)
     model._distribute_strategy = None if internals.is_default(engine.strategy) else engine.strategy
     _replace(model, "compile", _compile(model, engine))
-    for name, function in (
-        ("fit", fitting.fit),
-        ("evaluate", fitting.evaluate),
-        ("predict", fitting.predict),
-    ):
-        _replace(model, name, guarded(function, engine))
-    _replace(model, "predict_on_batch", functools.partial(fitting.predict_on_batch, engine))
+    for name in ("fit", "evaluate", "predict", "predict_on_batch"):
+        function = functools.partial(getattr(fitting, name), engine)
+        _replace(model, name, guarded(function, name))
     for kind in ("train", "test"):
-        _replace(model, f"{kind}_on_batch", functools.partial(fitting.on_batch, engine, kind))
+        function = functools.partial(fitting.on_batch, engine, kind)
+        _replace(model, f"{kind}_on_batch", guarded(function, f"{kind}_on_batch"))
     return model
 
 

@@ -7,14 +7,14 @@ from tfdist.cluster.pulse import PULSE
 from tfdist.factory.failures import translated
 
 
-def guarded(function: Callable, engine: Any) -> Callable:
-    """Return a function of an engine as a method of its model."""
-    name = f"{function.__name__}()"
+def guarded(function: Callable, name: str) -> Callable:
+    """Return a function as the method of a model with this name."""
+    name = f"{name}()"
 
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             with translated(), PULSE.doing(f"is in {name}", together=True):
-                result = function(engine, *args, **kwargs)
+                result = function(*args, **kwargs)
         except BaseException as error:
             # The others need not wait as long for it as for what goes on.
             PULSE.leave(f"has left {name} by {type(error).__name__}: {error}", patience=1)
