@@ -39,6 +39,12 @@ def test_one_that_was_never_heard_is_silent_too():
     )
 
 
+def test_who_has_missed_beats_is_why_the_others_wait():
+    tasks = {ONE: seen(seconds=6), TWO: seen(seconds=2, silent_seconds=4)}
+    assert verdict(tasks, 5).startswith("no task has gone on for 6 s")
+    assert verdict(tasks, 5, missed_seconds=3).startswith("worker 1 has been silent for 4 s")
+
+
 def test_who_waits_for_a_callback_waits_longer_but_not_for_ever():
     tasks = {ONE: seen(seconds=49), TWO: alone("is in a callback", 60), THREE: seen(seconds=49)}
     assert verdict(tasks, 5) is None

@@ -6,7 +6,7 @@ import pytest
 
 from tfdist.cluster import Cluster, Task
 from tfdist.errors import StartAgainError, UsageError
-from tfdist.factory.ending import Ending
+from tfdist.factory.ending import Ending, end_with_code_of_error
 
 WORKERS = Cluster({"worker": {0: "localhost:2000", 1: "localhost:2001"}}, Task("worker", 1))
 WITH_PS = Cluster(
@@ -41,6 +41,7 @@ def end(monkeypatch):
         monkeypatch.setattr(atexit, "register", at_exit.append)
         monkeypatch.setattr(atexit, "_run_exitfuncs", lambda: [each() for each in at_exit])
         monkeypatch.setattr(os, "_exit", lambda code: line.said.append(f"ends with {code}"))
+        end_with_code_of_error()
         ending = Ending(cluster, line)
         if told is not None:
             ending.tell(told)

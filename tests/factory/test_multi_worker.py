@@ -94,7 +94,7 @@ import json, os, tfdist
 tfdist.strategy(seed=json.loads(os.environ["TF_CONFIG"])["task"]["index"])
 """
     for result in run_tasks(script, workers=2):
-        assert result.returncode == 1
+        assert result.returncode == 2
         assert "UsageError: seed is 0 on worker 0 and 1 on worker 1" in result.stderr
 
 
@@ -120,7 +120,7 @@ tfdist.strategy(wait_seconds=20)
     task = {"type": "worker", "index": 0}
     env = {"TF_CONFIG": json.dumps({"cluster": config, "task": task})}
     result = run_alone(script, env=env)
-    assert result.returncode == 1
+    assert result.returncode == 2
     assert "multi_worker can no longer be set up; tfdist.strategy() must come" in result.stderr
     assert "move `dataset` (_RangeDataset, in script.py) behind it" in result.stderr
 

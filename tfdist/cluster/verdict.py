@@ -1,5 +1,6 @@
 """Has a task fallen silent or behind? Judged from what the tasks say of themselves; pure."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,7 +37,10 @@ Tasks = Mapping[Task, Seen]
 
 
 def verdict(
-    tasks: Tasks, stall_seconds: float, serving: frozenset[Task] = frozenset()
+    tasks: Tasks,
+    stall_seconds: float,
+    serving: frozenset[Task] = frozenset(),
+    missed_seconds: float = math.inf,
 ) -> str | None:
     """Return why the job cannot go on, as a sentence; None while it can.
 
@@ -45,6 +49,7 @@ def verdict(
         stall_seconds: For how long one may be silent, or make the others wait.
         serving: Tasks that only serve. A worker of these may be silent as long as nobody waits: the
             others do its work.
+        missed_seconds: Silence of more than that is the reason why others wait.
     """
     waiter = waiting(tasks)
     waited = tasks[waiter].waited_seconds
@@ -53,7 +58,8 @@ def verdict(
         return silent
     if waited <= limit_seconds(tasks, stall_seconds):
         return None
-    return _of_waiting(waiter, {task: tasks[task] for task in tasks if task not in serving})
+    trained = {task: seen for task, seen in tasks.items() if task not in serving}
+    return silence(tasks, missed_seconds, frozenset()) or _of_waiting(waiter, trained)
 
 
 def silence(tasks: Tasks, limit_seconds: float, serving: frozenset[Task]) -> str | None:

@@ -52,6 +52,7 @@ class Watchdog:
         self._pulse = pulse
         self._stall_seconds = stall_seconds
         self._every_seconds = min(stall_seconds / _BEATS, _AT_MOST_SECONDS)
+        self._missed_seconds = _MISSED * self._every_seconds
         self._later_seconds = max(_CHIEF_FIRST_SECONDS, stall_seconds / 4)
         now = time.monotonic()
         watched = cluster.members if cluster.is_chief else (cluster.chief,)
@@ -75,7 +76,7 @@ class Watchdog:
     @property
     def suspect(self) -> str | None:
         """The task that has missed several beats, as a sentence; None when there is none."""
-        return silence(self._seen(), _MISSED * self._every_seconds, self._serving)
+        return silence(self._seen(), self._missed_seconds, self._serving)
 
     def end(self, sentence: str, code: int = EXIT_AGAIN) -> None:
         """Say why, here and on the other tasks, show what Python was doing, and end all."""
@@ -105,7 +106,10 @@ class Watchdog:
         limit = self._stall_seconds + (0.0 if self._cluster.is_chief else self._later_seconds)
         tasks = self._seen()
         lost = self._channel.fatal
-        sentence = self._if_late(lost) if lost else verdict(tasks, limit, self._serving)
+        if lost is not None:
+            sentence = self._if_late(lost)
+        else:
+            sentence = verdict(tasks, limit, self._serving, self._missed_seconds)
         if sentence is not None and not self._channel.is_over:
             self.end(sentence)
         elif self._cluster.is_chief:

@@ -16,7 +16,7 @@ _REASON_CHARACTERS = 500
 
 
 class Ending:
-    """Tells the other tasks, once, with which code this process ends, and ends it with that.
+    """Tells the other tasks, once, with which code this process ends.
 
     At the end of the interpreter that is 0, or the code of the exception that ends it: 2 for
     UsageError, 75 for StartAgainError, else 1. Python keeps the code of sys.exit() to itself: who
@@ -55,15 +55,28 @@ class Ending:
         self._code = code_of(error)
         self._reason = f"{kind.__name__}: {error}"[:_REASON_CHARACTERS]
         self._next_hook(kind, error, traceback)
-        if self._code in (EXIT_USAGE, EXIT_AGAIN) and not hasattr(sys, "ps1"):
-            _end_process(self._code)
 
     def _ended(self) -> None:
         self.tell(self._code, self._reason)
 
 
+def end_with_code_of_error() -> None:
+    """Let UsageError and StartAgainError end this process with their codes: Python's own is 1."""
+    next_hook = sys.excepthook
+
+    def hook(
+        kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+    ) -> None:
+        next_hook(kind, error, traceback)
+        # Somebody at a prompt goes on.
+        if code_of(error) in (EXIT_USAGE, EXIT_AGAIN) and not hasattr(sys, "ps1"):
+            _end_process(code_of(error))
+
+    sys.excepthook = hook
+
+
 def _end_process(code: int) -> NoReturn:
-    """End with a code: after an exception the interpreter itself knows no code but 1."""
+    """End as the interpreter does, but for the code."""
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):  # nobody may be there to read
