@@ -139,6 +139,19 @@ channel.gather("plan", 0)
     assert "tfdist: worker 0 has waited 0 of 1 s for worker 1 to give its plan" in ended[0].stderr
 
 
+def test_tasks_that_give_different_things_do_not_wait_for_each_other():
+    script = """
+channel = meet(cluster, {})
+channel.gather("call", 0)
+channel.gather("checkpoint" if me == "worker 1" else "call", 0)
+"""
+    for result in run_tasks(python(script), workers=3, timeout_seconds=30):
+        assert result.returncode == 2
+        assert "worker 1 gives its checkpoint where worker 0 gives its call: start every task" in (
+            result.stderr
+        )
+
+
 def test_gather_with_one_that_has_left():
     script = """
 channel = meet(cluster, {})

@@ -12,7 +12,7 @@ from tfdist.cluster.patience import Patience
 from tfdist.cluster.reach import why
 from tfdist.cluster.spec import Cluster
 from tfdist.cluster.task import Task
-from tfdist.errors import EXIT_AGAIN, EXIT_DONE, StartAgainError
+from tfdist.errors import EXIT_AGAIN, EXIT_DONE, StartAgainError, UsageError
 
 # Only the chief knows whose value is missing, so it must be the first to give up.
 _CHIEF_FIRST_SECONDS = 5.0
@@ -49,6 +49,7 @@ class Channel:
         self._lost: dict[Task, str] = {}
         self._left: set[Task] = set()
         self._finished: int | None = None
+        self._refused = ""
         self._closed = False
         self._when_lost: list[Callable[[str], None]] = []
         self._listeners: dict[str, Callable[[Task, Any], None]] = {}
@@ -113,6 +114,7 @@ class Channel:
             value: A JSON value.
 
         Raises:
+            UsageError: when another task gives something else at this point.
             StartAgainError: when a task is lost, has left or does not come in time.
         """
         if not self._connections:
@@ -165,6 +167,7 @@ class Channel:
     def _receive(self, task: Task, key: str, patience: Patience) -> Any:
         with self._news:
             while not self._values[task, key]:
+                self._refuse_another(task, key)
                 if self._lost or task in self._left:
                     raise StartAgainError(self._gone(task))
                 if patience.is_over:
@@ -177,6 +180,18 @@ class Channel:
         late = f"{task} did not give its {key} within {patience.wait_seconds:.0f} s"
         self._declare_lost(task, late + "; start the job again.")
         raise StartAgainError(self._gone(task))
+
+    def _refuse_another(self, task: Task, key: str) -> None:
+        """Refuse a task that gives something else: it waits for others to give that."""
+        given = [k for (t, k), values in self._values.items() if t == task and values]
+        if given and not self._refused:
+            self._refused = (
+                f"{task} gives its {given[0]} where {self._cluster.task} gives its {key}: start "
+                "every task with the same script, callbacks and flags."
+            )
+            self._send_all({"refused": self._refused})
+        if self._refused:
+            raise UsageError(self._refused)
 
     def _gone(self, task: Task) -> str:
         return next(
@@ -205,6 +220,8 @@ class Channel:
                 self._finished = message["finish"]
             elif "bye" in message:
                 self._left.add(task)
+            elif "refused" in message:
+                self._refused = message["refused"]
             elif "failed" in message:
                 self._failures[task] = message["failed"]
             self._news.notify_all()

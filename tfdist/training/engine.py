@@ -20,7 +20,7 @@ from tfdist.training.rehearsal import has_unbuilt_optimizers, rehearse
 from tfdist.training.replica import TestStep, TrainStep, is_own
 from tfdist.training.step import Step
 
-# Of steps; after these they are traced and compiled, on workers under parameter servers too.
+# Of steps; after these all is traced and compiled, on workers under parameter servers too.
 _FIRST_CALLS = 2
 
 
@@ -57,7 +57,7 @@ class Engine:
     def ready(self, spec: Any) -> None:
         """Build what is not built for such batches; put every variable in its place."""
         model = self.model
-        self._calls = 0
+        self.begin_epoch()
         internals.global_seed()  # made here, so that it is among what a checkpoint keeps
         if self._compiled is not model._loss_tracker:
             self._compiled = model._loss_tracker
@@ -82,6 +82,10 @@ class Engine:
         if not is_own(self.model, "train_step") and has_unbuilt_optimizers(self.model):
             for optimizer, variables in rehearse(self.model, self.strategy, spec):
                 place_optimizer(optimizer, variables, self.strategy)
+
+    def begin_epoch(self) -> None:
+        """Say that the next steps may take long: they are traced, and buffers of data filled."""
+        self._calls = 0
 
     def train(self, iterator: Any, at_most: int) -> int:
         """Train on up to `at_most` batches; return how many, 0 when there are no more."""
@@ -171,7 +175,7 @@ class Engine:
 
     @contextmanager
     def _together(self, what: str, computes: bool = False) -> Iterator[None]:
-        """Say that the other tasks must do the same; the first steps are traced and compiled."""
+        """Say that the other tasks must do the same, and whether they may have to wait for it."""
         self._calls += computes
         is_first = (computes or self.apart) and self._calls <= _FIRST_CALLS
         with PULSE.doing(what, together=True, patience=SLOW if is_first else 1.0):

@@ -221,6 +221,7 @@ def _skip(feed: Any, steps: int, validation: Any, evaluated: list[bool]) -> None
 def _epoch(engine: Any, feed: Any, kind: str, hooks: Callbacks, done: int = 0) -> None:
     """Run one epoch; callbacks that look at batches are called around each call of steps."""
     run = engine.train if kind == "train" else engine.test
+    engine.begin_epoch()
     iterator, steps, every = feed.epoch(), feed.steps or _MANY, hooks.every(kind)
     whole = stop = False
     while done < steps and not whole and not stop:
