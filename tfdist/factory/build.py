@@ -20,7 +20,7 @@ from tfdist.factory import (
 )
 from tfdist.factory.choice import IN_A_CLUSTER
 from tfdist.factory.context import Context, last, remember
-from tfdist.factory.creation import compare_variables
+from tfdist.factory.creation import compare_variables, comparison
 from tfdist.factory.hardware import apply
 from tfdist.factory.joining import join
 from tfdist.factory.planning import Plan, plan
@@ -112,12 +112,13 @@ def _build(
         apply(planned.request)
         return _of_one_process(planned), None, None
     channel, watchdog = join(planned, facts, wait_seconds, stall_seconds)
+    compared = comparison(planned.cluster, channel, watchdog)
     with PULSE.doing("connects to the others", together=True):
         if planned.choice.name == "parameter_server":
             return parameter_server.build(planned.cluster), channel, watchdog
         wire = facts["transport"], facts["compression"]
         built = multi_worker.build(planned.cluster, planned.devices, *wire, channel)
-    compare_variables(built, planned.cluster, channel, watchdog)
+    compare_variables(built, compared)
     return built, channel, watchdog
 
 

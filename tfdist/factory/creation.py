@@ -25,11 +25,16 @@ if TYPE_CHECKING:
 _VERDICT_SECONDS = 2.0
 
 
-def compare_variables(
-    strategy: tf.distribute.Strategy, cluster: Cluster, channel: Channel, watchdog: Watchdog
-) -> None:
-    """End all tasks as soon as two make different variables under a strategy."""
-    comparison = Comparison(cluster, channel, lambda said: watchdog.end(said, EXIT_USAGE))
+def comparison(cluster: Cluster, channel: Channel, watchdog: Watchdog) -> Comparison:
+    """Return what ends all tasks as soon as two make different variables.
+
+    It listens from now on: to be made before the strategy, for which all tasks wait.
+    """
+    return Comparison(cluster, channel, lambda said: watchdog.end(said, EXIT_USAGE))
+
+
+def compare_variables(strategy: tf.distribute.Strategy, comparison: Comparison) -> None:
+    """Compare the variables that are made under a strategy."""
     extended = strategy.extended
     create = extended._create_variable
 
@@ -63,7 +68,7 @@ class Comparison:
         self._channel = channel
         self._refuse = refuse
         self._ours: list[str] = []
-        self._theirs: dict[Task, list[str]] = defaultdict(list)
+        self._theirs: dict[Task, dict[int, str]] = defaultdict(dict)
         self._lock = threading.Lock()
         channel.listen("variable", self._hear)
 
@@ -76,23 +81,25 @@ class Comparison:
         """Note a variable of this task."""
         with self._lock:
             self._ours.append(described)
+            number = len(self._ours)
         if not self._cluster.is_chief:
-            self._channel.tell("variable", described)
-        self._compare(len(self._ours) - 1)
+            self._channel.tell("variable", [number, described])
+        self._compare(number)
 
-    def _hear(self, task: Task, described: str) -> None:
+    def _hear(self, task: Task, variable: list) -> None:
+        number, described = variable
         with self._lock:
-            self._theirs[task].append(described)
-        self._compare(len(self._theirs[task]) - 1)
+            self._theirs[task][number] = described
+        self._compare(number)
 
     def _compare(self, number: int) -> None:
         with self._lock:
-            ours = self._ours[number : number + 1]
-            known = {task: made[number] for task, made in self._theirs.items() if made[number:]}
-        for task, theirs in known.items() if ours else ():
-            if theirs != ours[0]:
+            ours = self._ours[number - 1] if number <= self.made else None
+            known = {task: made[number] for task, made in self._theirs.items() if number in made}
+        for task, theirs in known.items():
+            if ours not in (None, theirs):
                 self._refuse(
-                    f"variable {number + 1} is {ours[0]} on {self._cluster.task} and {theirs} on "
+                    f"variable {number} is {ours} on {self._cluster.task} and {theirs} on "
                     f"{task}: start every task with the same model."
                 )
 
