@@ -36,7 +36,7 @@ def test_colour_on_a_terminal_only():
     subprocess.run(
         words("print('hi')", "--workers=1"), stdout=writer, timeout=30, env=environment()
     )
-    assert os.read(reader, 999) == b"\x1b[36m[worker 0]\x1b[0m hi\r\n"
+    assert os.read(reader, 999) == b"\r\x1b[K\x1b[36m[worker 0]\x1b[0m hi\r\n"
     os.close(reader)
     os.close(writer)
 
