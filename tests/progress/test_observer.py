@@ -1,16 +1,18 @@
 """When a run is looked at, and what is seen then."""
 
 import time
+import types
 
 import keras
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from tests.progress.small import BATCH, EXAMPLES, fit
 from tfdist import Checkpoint, Lines
 from tfdist.errors import UsageError
+from tfdist.progress.look import Meter
 from tfdist.progress.observer import Observer
+from tfdist.training import internals
 
 
 class Seen(Observer):
@@ -49,21 +51,19 @@ def test_examples_are_counted_and_not_assumed():
     assert rates == pytest.approx([(EXAMPLES - BATCH) / 9, EXAMPLES / 10], rel=1e-3)
 
 
-def test_a_slow_dataset_is_seen_as_waiting_for_input():
-    def slow(i):
-        return tf.py_function(lambda: time.sleep(0.06) or tf.zeros((4, 3)), [], tf.float32)
-
-    def shaped(x):
-        return tf.ensure_shape(x, (4, 3)), tf.zeros((4, 1))
-
-    slow_data = tf.data.Dataset.range(12).map(slow).map(shaped)
-    quick_data = tf.data.Dataset.from_tensors((np.zeros((4, 3), "f"), np.zeros((4, 1), "f")))
-    shares = []
-    for data in (slow_data, quick_data.repeat(12)):
-        seen = Seen()
-        fit(seen, data=data, epochs=2, validation=False)
-        shares.append(seen.ends[1].input_share)
-    assert shares[0] > max(0.5, shares[1])
+def test_rates_are_differences_from_the_look_before(monkeypatch):
+    engine = types.SimpleNamespace(model=None, input_seconds=1.0, settle=lambda: None)
+    now, counted = iter([10.0, 14.0, 16.0]), iter([0.0, 80.0, None])
+    monkeypatch.setattr(time, "perf_counter", lambda: next(now))
+    monkeypatch.setattr(internals, "examples_counted", lambda model: next(counted))
+    meter = Meter(engine)
+    assert meter.rates(0) == {}
+    meter.start(0)
+    engine.input_seconds = 2.0
+    rates = {"steps_per_second": 2.0, "examples_per_second": 20.0, "input_share": 0.25}
+    assert meter.rates(8) == rates
+    rates = {"steps_per_second": 1.0, "examples_per_second": None, "input_share": 0.0}
+    assert meter.rates(10) == rates
 
 
 def test_training_that_goes_on_in_mid_epoch_counts_its_steps(tmp_path):

@@ -1,3 +1,5 @@
+import time
+
 import tensorflow as tf
 
 from tfdist.training.loop import Loop
@@ -42,3 +44,21 @@ def test_eager_runs_one_step_a_call():
     iterator = iter(tf.data.Dataset.range(3))
     assert [loop(iterator, 10) for _ in range(4)] == [1, 1, 1, 0]
     assert [int(n) for n in seen] == [0, 1, 2]
+
+
+def test_waiting_for_input_is_counted_and_nothing_else():
+    def late(number):
+        return tf.py_function(lambda n: time.sleep(0.05) or n, [number], tf.int64)
+
+    options = tf.data.Options()
+    options.autotune.enabled = False
+    options.experimental_optimization.inject_prefetch = False  # so that nothing is read ahead
+    waited = []
+    for dataset in (tf.data.Dataset.range(6).map(late), tf.data.Dataset.range(6)):
+        loop = Loop(lambda batch: None)
+        iterator = iter(dataset.with_options(options))
+        while loop(iterator, 3):
+            pass
+        waited.append(loop.input_seconds)
+    assert waited[0] >= 6 * 0.05
+    assert waited[0] > waited[1] > 0
