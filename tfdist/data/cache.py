@@ -16,6 +16,7 @@ from tfdist.data.copies import Allocate, Copies
 from tfdist.data.lock import held
 from tfdist.data.reader import Reader
 from tfdist.data.source import Source
+from tfdist.data.tables import Tables
 from tfdist.errors import UsageError
 
 _SMALL_BYTES = 2**28  # What "auto" keeps in memory.
@@ -49,9 +50,13 @@ def cached(reader: Reader, where: str) -> Reader:
     total_bytes = reader.examples * sum(_bytes(spec) for spec in specs)
     if where == "auto" and total_bytes > _SMALL_BYTES:
         return reader
-    allocate = _in_memory if where in ("auto", "memory") else _in_folder(where, reader, specs)
     _refuse_too_large(total_bytes, where)
-    return replace(reader, read=Copies(reader, specs, allocate).read, original=reader)
+    copies = (
+        Tables(reader, specs)
+        if where in ("auto", "memory")
+        else Copies(reader, specs, _in_folder(where, reader, specs))
+    )
+    return replace(reader, read=copies.read, original=reader)
 
 
 def cached_stream(source: Source, where: str) -> Source:
@@ -94,10 +99,6 @@ def _refuse_too_large(total_bytes: int, where: str) -> None:
             f"{psutil.virtual_memory().available / 2**30:.1f} GiB are free: give a folder on a "
             "local disk, --cache=FOLDER, or --cache=none"
         )
-
-
-def _in_memory(name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    return np.zeros(shape, dtype)
 
 
 def _in_folder(where: str, reader: Reader, specs: Sequence[Any]) -> Allocate:
