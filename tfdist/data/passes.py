@@ -6,14 +6,13 @@ import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 if TYPE_CHECKING:
     from tfdist.data.order import Order
 
 
 def counter(first: int) -> Callable[[], Any]:
     """Return a function, for graphs, that gives the next number each time it runs."""
+    import numpy as np
     import tensorflow as tf
 
     count = itertools.count(first)

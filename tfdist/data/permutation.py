@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 def permutation(n: int, *seeds: int) -> np.ndarray:
@@ -11,6 +14,8 @@ def permutation(n: int, *seeds: int) -> np.ndarray:
     NumPy promises that this generator, unlike its newer ones, gives the same numbers in every
     version (NEP 19).
     """
+    import numpy as np
+
     bits = np.random.MT19937(np.random.SeedSequence(seeds))
     numbers = np.arange(n)
     np.random.RandomState(bits).shuffle(numbers)

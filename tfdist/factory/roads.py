@@ -7,8 +7,6 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from tfdist.factory.mpi import World
 
 if TYPE_CHECKING:
@@ -39,6 +37,8 @@ def _by_tensorflow(strategy: tf.distribute.Strategy) -> Callable[[], object]:
 
 
 def _by_mpi(world: World) -> Callable[[], object]:
+    import numpy as np
+
     mine = np.ones(_BYTES // 4, np.float32)
     total = np.empty_like(mine)
     return lambda: world.comm.Allreduce(mine, total)

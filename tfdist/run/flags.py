@@ -59,10 +59,10 @@ def parse(kind: type, words: Sequence[str]) -> Any:
 
 
 def help_text(kind: type, usage: str, summary: str) -> str:
-    """Show the flags of a settings dataclass by their groups, with their [defaults]."""
+    """Show the flags of a settings dataclass by their groups, its own first, with [defaults]."""
     lines = [f"usage: {usage}", "", summary]
     group = None
-    for each in fields(kind):
+    for each in sorted(fields(kind), key=lambda each: each.name not in kind.__annotations__):
         if each.metadata["group"] != group:
             group = each.metadata["group"]
             lines += ["", f"{group}:"]
