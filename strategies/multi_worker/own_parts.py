@@ -13,7 +13,9 @@ import numpy as np
 import tensorflow as tf
 
 import tfdist
-from tfdist.data import Reading, load, order
+from tfdist.data import Reading, load
+from tfdist.data.batches import batches, validation_batches
+from tfdist.data.order import Order
 from tfdist.factory import current
 from tfdist.models import build
 
@@ -52,11 +54,11 @@ def main() -> None:
     images = load(f"folder:{part}", reading=reading)
 
     def of_epoch(context):
-        by = order.Order(global_batch_size=args.rows, seed=context.seed, start_epoch=context.epoch)
-        return order.batches(images, by)
+        by = Order(global_batch_size=args.rows, seed=context.seed, start_epoch=context.epoch)
+        return batches(images, by)
 
     def held_out(context):
-        return order.validation_batches(images, args.rows)
+        return validation_batches(images, args.rows)
 
     apart = {} if args.sync_period is None else {"sync_period": args.sync_period}
     with strategy.scope():

@@ -4,7 +4,8 @@ import pytest
 from tests.data.numbered import by_number
 from tfdist.data import Reading, parts
 from tfdist.data.augment import Augment
-from tfdist.data.order import Order, batches
+from tfdist.data.batches import batches
+from tfdist.data.order import Order
 from tfdist.data.reader import Reader
 from tfdist.errors import UsageError
 

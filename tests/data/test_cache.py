@@ -7,8 +7,9 @@ import pytest
 from tests.data.numbered import by_number, flat, read, stream
 from tests.data.pictures import write, write_classes
 from tfdist.data import Reading, load
+from tfdist.data.batches import batches
 from tfdist.data.cache import cached, cached_stream
-from tfdist.data.order import Order, batches
+from tfdist.data.order import Order
 from tfdist.data.reader import Reader
 from tfdist.errors import UsageError
 

@@ -10,9 +10,10 @@ import tensorflow as tf
 from tests.data.numbered import by_number, flat, read, reader, stream
 from tfdist.data import Reading, load
 from tfdist.data.augment import Augment
+from tfdist.data.batches import batches, divided, validation_batches
 from tfdist.data.dealt import Dealt
 from tfdist.data.divided import Divided
-from tfdist.data.order import Order, batches, divided, validation_batches
+from tfdist.data.order import Order
 
 SIZES, WORKERS, BATCHES = (0, 1, 2, 13, 29), (1, 2, 3, 4, 5), (1, 4, 16)
 SHARDS = range(1, 8)

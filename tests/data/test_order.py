@@ -6,7 +6,8 @@ import pytest
 
 from tests.data.numbered import by_number, flat, read, stream
 from tfdist.data.augment import Augment
-from tfdist.data.order import Order, batches, validation_batches
+from tfdist.data.batches import batches, validation_batches
+from tfdist.data.order import Order
 from tfdist.data.split import rows
 from tfdist.errors import UsageError
 

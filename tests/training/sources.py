@@ -10,9 +10,11 @@ import numpy as np
 import tensorflow as tf
 
 import tfdist
-from tfdist.data import Reading, load, order
+from tfdist.data import Reading, load
 from tfdist.data.audit import audit_with
+from tfdist.data.batches import batches, divided
 from tfdist.data.divided import Divided
+from tfdist.data.order import Order
 
 EXAMPLES, SIZE, EPOCHS = 37, 8, 2
 X = np.random.RandomState(0).normal(size=(EXAMPLES, 3)).astype("float32")
@@ -119,12 +121,12 @@ def write_records(folder, files):
 
 def dealt(source, size=SIZE, **options):
     """A dataset whose rows are dealt out: audited, and compared."""
-    by = order.Order(global_batch_size=size, seed=3)
+    by = Order(global_batch_size=size, seed=3)
     found = audit_with(CHANNEL, source, by, RANK, 2)
     assert not found.faults, found.faults
-    divided = order.divided(source, by)
-    assert isinstance(divided, Divided)
-    told = compare(lambda: divided, lambda: order.batches(source, by), **options)
+    parts = divided(source, by)
+    assert isinstance(parts, Divided)
+    told = compare(lambda: parts, lambda: batches(source, by), **options)
     return told | {"read": found.read}
 
 

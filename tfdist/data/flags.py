@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tfdist.data.augment import Augment
 from tfdist.data.loading import KINDS
+from tfdist.data.order import Order
 from tfdist.data.reading import Reading, parse_size
 from tfdist.errors import UsageError
-
-if TYPE_CHECKING:
-    from tfdist.data.order import Order
 
 _READ, _CHANGED = "What is read", "How images are changed"
 
@@ -94,8 +92,6 @@ class DataFlags:
 
     def in_order(self, global_batch_size: int, seed: int, **others: Any) -> Order:
         """In which order examples are read."""
-        from tfdist.data.order import Order  # loads NumPy
-
         return Order(
             global_batch_size=global_batch_size,
             seed=seed,

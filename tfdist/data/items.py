@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from tfdist.data.per_worker import WorkerContext
 
-
-def by_worker(items: Any) -> Callable[[WorkerContext], Any]:
+def by_worker(items: Any) -> Callable[[Any], Any]:
     """Return the function for `per_worker` that gives a worker its items.
 
     Step s has the items s * workers to (s + 1) * workers - 1, one of each worker. `on_epoch_end`,
@@ -22,7 +19,7 @@ def by_worker(items: Any) -> Callable[[WorkerContext], Any]:
     """
     begun: list[int] = []
 
-    def own(context: WorkerContext) -> Any:
+    def own(context: Any) -> Any:
         for _ in range(begun[-1] if begun else context.epoch, context.epoch):
             getattr(items, "on_epoch_end", lambda: None)()
         begun[:] = [context.epoch]

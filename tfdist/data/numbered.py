@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tfdist.data.augment import Augment
 from tfdist.data.dealt import Dealt
+from tfdist.data.order import Order
 from tfdist.data.passes import counter, with_length
 from tfdist.data.permutation import permutation
 from tfdist.data.reader import Reader, as_written
-
-if TYPE_CHECKING:
-    from tfdist.data.order import Order
 
 
 def numbered(

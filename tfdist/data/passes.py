@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from tfdist.data.order import Order
+from tfdist.data.order import Order
 
 
 def counter(first: int) -> Callable[[], Any]:

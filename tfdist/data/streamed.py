@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tfdist.data.augment import Augment
+from tfdist.data.order import Order
 from tfdist.data.passes import counter, with_length
 from tfdist.data.reader import as_written
-
-if TYPE_CHECKING:
-    from tfdist.data.order import Order
 
 _BUFFER_EXAMPLES = 10_000
 _BUFFER_BYTES = 2**28

@@ -15,7 +15,8 @@ from tfdist.checkpoint.places import Place, place
 from tfdist.checkpoint.position import Position
 from tfdist.checkpoint.say import say
 from tfdist.cluster import Cluster
-from tfdist.data import load, order
+from tfdist.data import load
+from tfdist.data.batches import validation_batches
 from tfdist.errors import UsageError
 from tfdist.run import job
 from tfdist.run.record import plain
@@ -37,7 +38,7 @@ def run(settings: Settings, cluster: Cluster) -> dict[str, Any]:
     keras.config.set_dtype_policy(settings.precision)
     source = load(settings.dataset, settings.data_dir, settings.reading())
     batch = settings.global_batch(1)
-    validation = order.validation_batches(source, batch, settings.augment(settings.seed))
+    validation = validation_batches(source, batch, settings.augment(settings.seed))
     if validation is None:
         raise UsageError(
             f"{settings.dataset!r} has no validation part, so {cluster.task} has nothing to "

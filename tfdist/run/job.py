@@ -13,9 +13,11 @@ from tfdist.checkpoint import exporting
 from tfdist.checkpoint.callback import Checkpoint, GoBackError
 from tfdist.checkpoint.finite import Finite
 from tfdist.cluster import Cluster
-from tfdist.data import Source, load, order
+from tfdist.data import Source, load
 from tfdist.data.augment import Augment
+from tfdist.data.batches import divided, validation_batches
 from tfdist.data.ledger import Ledger, ledger
+from tfdist.data.order import Order
 from tfdist.data.served import served
 from tfdist.errors import FailedError, UsageError
 from tfdist.factory import current
@@ -117,10 +119,10 @@ def _refuse_unknown_loss(settings: Settings, source: Source) -> None:
 
 
 def _training_data(
-    settings: Settings, source: Source, in_order: order.Order, changed: Augment | None
+    settings: Settings, source: Source, in_order: Order, changed: Augment | None
 ) -> Any:
     if settings.data_service is None:
-        return order.divided(source, in_order, changed)
+        return divided(source, in_order, changed)
     run, channel = secrets.token_hex(8), current().channel
     if channel is not None:
         run = channel.gather("data service", run)[0]
@@ -163,9 +165,7 @@ def _fit_once(
     changed = settings.augment(settings.seed)
     return model.fit(
         _training_data(settings, source, in_order, changed),
-        validation_data=order.validation_batches(
-            source, account.global_batch, changed, order.divided
-        ),
+        validation_data=validation_batches(source, account.global_batch, changed, divided),
         epochs=settings.epochs,
         steps_per_epoch=settings.steps_per_epoch,
         verbose=seeing.shown(settings),

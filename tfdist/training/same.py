@@ -51,7 +51,7 @@ def _shape(shape: Any) -> str:
 
 
 def _described(model: Any) -> dict[str, Any]:
-    optimizer = model.optimizer
+    optimizer = getattr(model, "optimizer", None)  # a model that only predicts has none
     facts: dict[str, Any] = {
         f"variable {number + 1}": f"{each.name} {tuple(each.shape)} {each.dtype}"
         for number, each in enumerate(model.variables if model.built else ())

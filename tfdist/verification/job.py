@@ -8,7 +8,8 @@ import keras
 
 import tfdist
 from tfdist.cluster import Cluster
-from tfdist.data import Source, load, order
+from tfdist.data import Source, load
+from tfdist.data.batches import batches
 from tfdist.errors import UsageError
 from tfdist.factory import current
 from tfdist.factory.failures import translated
@@ -33,7 +34,7 @@ def run(settings: VerifySettings, cluster: Cluster) -> Report:
     source = load(settings.dataset, settings.data_dir, settings.reading())
     size = settings.global_batch(strategy.num_replicas_in_sync)
     changed = settings.augment(settings.seed)
-    data = order.batches(source, settings.in_order(size, settings.seed, goes_on=True), changed)
+    data = batches(source, settings.in_order(size, settings.seed, goes_on=True), changed)
     shape = source.input_shape if changed is None else changed.input_shape(source.input_shape)
     if not cluster.is_chief:
         sys.stdout.write(f"tfdist: {cluster.task} takes part; the chief is {cluster.chief}\n")

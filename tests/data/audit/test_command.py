@@ -37,7 +37,7 @@ def test_right_data_ends_with_0(capsys):
         "audited_data:right: 97 examples",
         "  batches     9 of 10, 1 of 7",
         "  worker 0    29 (10, 19)",
-        "  worker 1    29 (19, 10)",
+        "  worker 1    29 (10, 19)",
         "  worker 2    39 (19, 20)",
         "  seen twice  0",
         "  never seen  0",

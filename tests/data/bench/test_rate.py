@@ -1,8 +1,9 @@
 import pytest
 
 from tests.data.numbered import stream
+from tfdist.data.batches import batches
 from tfdist.data.bench import rate
-from tfdist.data.order import Order, batches
+from tfdist.data.order import Order
 
 
 class Clock:

@@ -10,8 +10,9 @@ from dataclasses import replace
 from tfdist.cluster import Channel
 from tfdist.data.audit.findings import Buckets, Findings, judge
 from tfdist.data.audit.worker import Worker
+from tfdist.data.batches import batches, divided
 from tfdist.data.divided import Divided
-from tfdist.data.order import Order, batches, divided
+from tfdist.data.order import Order
 from tfdist.data.source import Source
 
 _STEPS_AT_ONCE = 32  # Between two meetings of the tasks, so that none waits long for another.

@@ -6,7 +6,8 @@ import time
 from typing import Any
 
 from tfdist.data.augment import Augment
-from tfdist.data.order import Order, batches
+from tfdist.data.batches import batches
+from tfdist.data.order import Order
 from tfdist.data.source import Source
 from tfdist.errors import UsageError
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from tfdist.data.augment import Augment
-from tfdist.data.order import Order, batches
+from tfdist.data.batches import batches
+from tfdist.data.order import Order
 from tfdist.data.source import Source
 
 _BUFFER_EXAMPLES = 10_000
