@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tfdist import names
 from tfdist.errors import EXIT_DONE, UsageError
+from tfdist.progress.needs import need, need_file
 from tfdist.run.door import answer
 from tfdist.run.flags import asks_for_help, help_text, parse
 from tfdist.timing import plot, report
@@ -34,10 +35,7 @@ def _run(words: Sequence[str]) -> int:
         close = names.suggestion(words[0], KINDS) if words else ""
         raise UsageError(f"what is to be measured? give one of {', '.join(KINDS)}{close}")
     kind, settings = words[0], parse(Settings, words[1:])
-    if settings.plot:
-        plot.check()
-        if kind != "scaling":
-            raise UsageError(f"--plot draws scaling, and {kind} was asked for: leave it out")
+    _check_outputs(kind, settings)
     found = rows(kind, settings)
     sys.stdout.write("\n".join(report.lines(kind, found)) + "\n")
     if settings.json:
@@ -46,6 +44,16 @@ def _run(words: Sequence[str]) -> int:
     if settings.plot:
         plot.draw(found, settings.plot)
     return EXIT_DONE
+
+
+def _check_outputs(kind: str, settings: Settings) -> None:
+    if settings.json:
+        need_file("--json", settings.json)
+    if settings.plot:
+        need("matplotlib", extra="plot", purpose="--plot")
+        need_file("--plot", settings.plot, ".png", ".svg", ".pdf")
+        if kind != "scaling":
+            raise UsageError(f"--plot draws scaling, and {kind} was asked for: leave it out")
 
 
 if __name__ == "__main__":

@@ -5,9 +5,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tfdist.errors import EXIT_DONE, UsageError
+from tfdist.errors import EXIT_DONE
 from tfdist.plotting import draw, runs
-from tfdist.progress.needs import need
+from tfdist.progress.needs import need, need_file
 from tfdist.run.door import answer
 
 _KINDS = (".png", ".svg", ".pdf")
@@ -28,10 +28,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def _plot(paths: Sequence[str], out: Path, scales: bool) -> int:
     need("matplotlib", extra="plot", purpose="tfdist.plot")
-    if out.suffix not in _KINDS:
-        raise UsageError(f"--out is {str(out)!r}: give a name that ends in {', '.join(_KINDS)}")
-    if not out.absolute().parent.is_dir():
-        raise UsageError(f"--out is {str(out)!r}, and there is no such folder: make it first")
+    need_file("--out", str(out), *_KINDS)
     found = [runs.read(path) for path in paths]
     (draw.scaling if scales else draw.curves)(found).savefig(out)
     sys.stdout.write(f"{out}\n")

@@ -64,6 +64,11 @@ def test_an_interrupt_ends_the_tasks_alone():
             process.kill()
 
 
+def test_what_is_no_function():
+    with pytest.raises(UsageError, match=r"run\(\) was given int, but a function is expected"):
+        run(3)
+
+
 @pytest.mark.parametrize(("name", "value"), [("workers", 0), ("ps", -1), ("workers", "2")])
 def test_wrong_numbers(name, value):
     with pytest.raises(UsageError, match=f"{name} is {value!r}, but must be a whole number"):

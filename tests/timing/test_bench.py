@@ -67,6 +67,23 @@ def test_what_is_to_be_measured_must_be_known(capsys):
     assert "one of scaling, allreduce, loop; did you mean 'scaling'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["loop", "--json=/nowhere/a.json"], "--json is '/nowhere/a.json', and there is no such"),
+        (["scaling", "--plot=a.txt"], "--plot is 'a.txt': give a name that ends in .png, .svg"),
+        (
+            ["scaling", "--json=/proc/a.json"],
+            "--json is '/proc/a.json' (No such file or directory): give",
+        ),
+        (["loop", "--plot=a.png"], "--plot draws scaling, and loop was asked for"),
+    ],
+)
+def test_a_result_that_could_not_be_kept_is_not_measured(capsys, words, said):
+    assert bench.main(words) == 2
+    assert capsys.readouterr().err.startswith(said)
+
+
 def test_an_allreduce_between_two_real_tasks():
     given = {"seconds": 0.1, "size": 4000, "bucket": 1000}
     found = measure("allreduce", given, 2, "mpi")

@@ -55,6 +55,8 @@ def run(
         RuntimeError: a task ended without saying why.
     """
     need("cloudpickle", extra="notebook", purpose="tfdist.notebook.run()")
+    if not callable(fn):
+        raise UsageError(f"run() was given {type(fn).__name__}, but a function is expected")
     sizes = _sizes(workers, ps)
     told: list[tuple[Task, str, str]] = []
     heard = (lambda *line: told.append(line)) if quiet else _shown_and_kept(told)

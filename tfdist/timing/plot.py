@@ -5,22 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tfdist.errors import UsageError
 from tfdist.timing.report import efficiency
-
-
-def check() -> None:
-    """Refuse to draw without matplotlib.
-
-    Raises:
-        UsageError: it is not installed.
-    """
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise UsageError(
-            "--plot needs matplotlib, which is not installed: pip install 'tfdist[plot]'"
-        ) from None
 
 
 def draw(rows: Sequence[dict[str, Any]], file: str) -> None:
