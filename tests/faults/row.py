@@ -30,7 +30,7 @@ class Row:
         script: What each of them runs.
         seconds: From the middle of training, or without one from the start, to the last end.
         ends: The exit code of each task; None where it cannot end.
-        says: What the last line of each that ends with 2 or 75 must match.
+        says: What a line of each that ends with 2 or 75 must match.
         kill, stop, cut: The task that is killed, stopped or cut off in the middle of training;
             without one the script does it.
         needs_disk: Whether it is given a small disk of its own.
@@ -57,11 +57,9 @@ class Outcome:
     left: Sequence[str]
 
     def said(self) -> dict[str, str]:
-        """The last line of each task that says why it ends."""
+        """What each task wrote that says why it ends: threads of TensorFlow may write behind it."""
         return {
-            each.task: each.stderr.splitlines()[-1] if each.stderr else ""
-            for each in self.ended
-            if each.returncode in _CODES_OF_SURVIVORS
+            each.task: each.stderr for each in self.ended if each.returncode in _CODES_OF_SURVIVORS
         }
 
 
@@ -92,9 +90,9 @@ def differences(row: Row, outcome: Outcome) -> list[str]:
     for each in outcome.ended:
         if each.returncode != row.ends[each.task]:
             found.append(f"{each.task} ended with {each.returncode}: {each.stderr[-3000:]}")
-    for task, line in outcome.said().items():
-        if not re.search(row.says, line):
-            found.append(f"{task} said {line!r}")
+    for task, said in outcome.said().items():
+        if not re.search(row.says, said):
+            found.append(f"{task} said {said[-3000:]}")
     return found
 
 
