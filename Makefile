@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup demo lint test docs
+.PHONY: help setup demo lint test test-numbers test-others docs
 .DEFAULT_GOAL := help
 
 help:
@@ -31,8 +31,18 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# The comparison with one device only computes and the others often wait: both at once, it behind.
 test: lint
-	$(BIN)/pytest
+	@$(MAKE) -f $(firstword $(MAKEFILE_LIST)) --no-print-directory --jobs=2 --keep-going test-others test-numbers
+
+test-others: $(READY)
+	$(BIN)/pytest --ignore=tests/conformance
+
+test-numbers: $(READY)
+	@mkdir -p build
+	@echo "$(BIN)/pytest tests/conformance, shown when it ends"; \
+	nice -n 10 $(BIN)/pytest --timeout=1200 tests/conformance > build/numbers.txt 2>&1; \
+	code=$$?; cat build/numbers.txt; exit $$code
 
 docs: $(READY)
 	$(BIN)/mkdocs build --strict

@@ -14,7 +14,7 @@ from tests.conformance.strategies import STRATEGIES
 from tests.processes import Running, start_tasks
 
 _LOOK_SECONDS = 0.1
-_START_SECONDS = 60.0
+_START_SECONDS = 240.0
 
 
 class Group:
@@ -30,7 +30,7 @@ class Group:
     """
 
     def __init__(
-        self, strategy: str, names: Sequence[str], keras: bool = False, case_seconds: float = 60
+        self, strategy: str, names: Sequence[str], keras: bool = False, case_seconds: float = 240
     ) -> None:
         self._case_seconds = case_seconds
         self._played = STRATEGIES[strategy]

@@ -48,7 +48,9 @@ def write_if_complete(rows: Mapping[tuple[str, str], Row]) -> None:
     wanted = {(case.name, strategy) for case in ALL_CASES for strategy in case.strategies}
     if wanted <= set(rows):
         _FILE.parent.mkdir(exist_ok=True)
-        _FILE.write_text(render(rows, keras_own.read()))
+        part = _FILE.with_suffix(".part")  # other tests read the documentation meanwhile
+        part.write_text(render(rows, keras_own.read()))
+        part.replace(_FILE)
 
 
 def render(rows: Mapping[tuple[str, str], Row], own: keras_own.Own) -> str:
