@@ -1,5 +1,10 @@
 """Keras 3 models on tf.distribute, with the numbers of one device."""
 
+from tfdist import interrupt
+
+if interrupt.is_command():
+    interrupt.end_at_once()  # before all else is loaded
+
 from importlib import import_module
 from typing import Any
 

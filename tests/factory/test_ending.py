@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from tfdist.cluster import Cluster, Task
-from tfdist.errors import StartAgainError, UsageError
+from tfdist.errors import FailedError, StartAgainError, UsageError
 from tfdist.factory.ending import Ending, end_with_code_of_error
 
 WORKERS = Cluster({"worker": {0: "localhost:2000", 1: "localhost:2001"}}, Task("worker", 1))
@@ -32,7 +32,7 @@ class Line:
 
 
 @pytest.fixture
-def end(monkeypatch):
+def end(monkeypatch, capsys):
     """Ends the interpreter of a task, by an exception or without one; gives what was said."""
 
     def end(cluster, error=None, told=None):
@@ -41,7 +41,7 @@ def end(monkeypatch):
         monkeypatch.setattr(atexit, "register", at_exit.append)
         monkeypatch.setattr(atexit, "_run_exitfuncs", lambda: [each() for each in at_exit])
         monkeypatch.setattr(os, "_exit", lambda code: line.said.append(f"ends with {code}"))
-        end_with_code_of_error()
+        end_with_code_of_error.__wrapped__()
         ending = Ending(cluster, line)
         if told is not None:
             ending.tell(told)
@@ -49,7 +49,9 @@ def end(monkeypatch):
             sys.excepthook(type(error), error, None)
         for function in at_exit:
             function()
-        assert shown == ([] if error is None else [error])
+        told = isinstance(error, (UsageError, StartAgainError, FailedError))
+        assert shown == ([] if error is None or told else [error])
+        assert capsys.readouterr().err == (f"{error}\n" if told else "")
         return line.said
 
     return end
@@ -61,6 +63,7 @@ def end(monkeypatch):
         (None, [0, "bye"]),
         (ValueError("no"), ["ValueError: no", 1]),
         (KeyboardInterrupt(), ["KeyboardInterrupt: ", 1]),
+        (FailedError("no"), ["FailedError: no", 1]),
         (UsageError("no"), ["UsageError: no", 2, "ends with 2"]),
         (StartAgainError("lost"), ["StartAgainError: lost", 75, "ends with 75"]),
     ],

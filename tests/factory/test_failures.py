@@ -3,9 +3,10 @@
 import pytest
 import tensorflow as tf
 
+from tfdist.cluster import Cluster, Task
 from tfdist.errors import StartAgainError, UsageError
 from tfdist.factory import failures
-from tfdist.factory.failures import translated
+from tfdist.factory.failures import connecting, translated
 
 
 @pytest.mark.parametrize("kind", [UsageError, StartAgainError])
@@ -35,6 +36,7 @@ def others(monkeypatch):
     return known
 
 
+TASK = Cluster({"worker": {0: "10.0.0.1:2000", 1: "10.0.0.2:2000"}}, Task("worker", 1))
 UNAVAILABLE = tf.errors.UnavailableError(None, None, "Connection reset by peer")
 ABORTED = tf.errors.InvalidArgumentError(None, None, "Collective ops is aborted by: no")
 OWN = tf.errors.InvalidArgumentError(None, None, "Incompatible shapes: [3] vs. [4]")
@@ -57,3 +59,21 @@ def test_an_error_of_this_task_stays_though_another_is_lost(others):
 def test_a_loss_that_nobody_knows_of_stays_an_error_of_tensorflow(others):
     with pytest.raises(tf.errors.UnavailableError), translated():
         raise UNAVAILABLE
+
+
+@pytest.mark.parametrize(
+    ("error", "fatal", "said"),
+    [
+        (UNAVAILABLE, "worker 0 is lost", "worker 0 is lost"),
+        (UNAVAILABLE, None, "could not be connected to the other tasks .*Connection reset by peer"),
+        (
+            tf.errors.UnknownError(None, None, "Could not start gRPC server\nmore"),
+            None,
+            "worker 1 at 10.0.0.2:2000 could not open its port, which another program has taken",
+        ),
+    ],
+)
+def test_whatever_fails_as_tensorflow_connects_is_worth_another_try(others, error, fatal, said):
+    others.fatal = fatal
+    with pytest.raises(StartAgainError, match=said), connecting(TASK, others, others):
+        raise error

@@ -37,6 +37,15 @@ with strategy.scope():
     model.compile("adam", "mse")
 model.fit(data, epochs=epochs, verbose=0, callbacks=[AtEpochEnd(), *callbacks()])
 """
+# The last worker does what it finds in `accident` when all have met and TensorFlow connects them.
+TRAIN_AND_CONNECT_BADLY = f"""
+from tfdist.factory import multi_worker
+resolver = multi_worker.resolver
+def later(cluster, num_gpus):
+    if rank: accident(int(cluster.address(cluster.task).split(":")[1]))
+    return resolver(cluster, num_gpus)
+multi_worker.resolver = later
+{TRAIN}"""
 # Saves to a small disk, which is full from the third epoch on.
 TRAIN_AND_FILL_THE_DISK = f"""
 def callbacks():

@@ -39,6 +39,16 @@ if not os.path.exists(mark):
     FAILURE
 """
 )
+# As Python starts: Ctrl-C comes in the middle of an import.
+CTRL_C_AT_IMPORT = """
+import os, signal, sys
+
+class Finder:
+    def find_spec(self, name, *_):
+        if name == os.environ["LOADING"]: os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+"""
 
 
 @pytest.mark.parametrize(
@@ -172,6 +182,14 @@ def test_a_reader_who_has_had_enough_ends_all():
         assert launcher.wait(20) == 128 + signal.SIGPIPE
         assert "Traceback" not in launcher.stderr.read()
         assert left(tasks) == []
+
+
+@pytest.mark.parametrize("loading", ["tfdist.launch", "tfdist.launch.group", "tfdist.run.flags"])
+def test_ctrl_c_ends_a_launcher_that_is_being_loaded(tmp_path, loading):
+    (tmp_path / "sitecustomize.py").write_text(CTRL_C_AT_IMPORT)
+    path = f"{tmp_path}:{environment()['PYTHONPATH']}"
+    done = launch("", "--workers=2", env={"PYTHONPATH": path, "LOADING": loading})
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
 
 def test_ctrl_c_ends_a_training_that_starts_up():

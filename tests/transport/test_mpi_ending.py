@@ -31,7 +31,7 @@ for step in range(10):
     [
         ("if rank == 1: os.kill(os.getpid(), signal.SIGKILL)", "signal 9"),
         ("if rank == 1: raise RuntimeError('out of luck')", "RuntimeError: out of luck"),
-        ("value = tf.zeros([5 + rank])", "UsageError: the tasks compute different steps"),
+        ("value = tf.zeros([5 + rank])", "the tasks compute different steps"),
     ],
 )
 def test_no_task_waits_for_one_that_has_ended(tmp_path, accident, told):

@@ -21,6 +21,8 @@ from tfdist.factory import (
 from tfdist.factory.choice import IN_A_CLUSTER
 from tfdist.factory.context import Context, last, remember
 from tfdist.factory.creation import compare_variables, comparison
+from tfdist.factory.ending import end_with_code_of_error
+from tfdist.factory.failures import connecting
 from tfdist.factory.hardware import apply
 from tfdist.factory.joining import join
 from tfdist.factory.planning import Plan, plan
@@ -47,7 +49,8 @@ def strategy(
 
     In a task that only serves (a ps, or a worker under parameter servers) it serves until the
     chief has finished, and then ends the process with the chief's code. Called again with the same
-    arguments it gives the same strategy again.
+    arguments it gives the same strategy again. From the first call on an error of tfdist that a
+    script does not catch ends the process by its sentence alone, with exit code 2 or 75.
 
     Args:
         name: One of `tfdist.factory.NAMES`; "auto" chooses by cluster and devices.
@@ -76,6 +79,7 @@ def strategy(
             differ in what they must agree on, or TensorFlow already ran in this process.
         StartAgainError: another task did not come in time.
     """
+    end_with_code_of_error()
     _check_backend()
     seeds.check(seed)
     _check_seconds(stall_seconds)
@@ -113,7 +117,8 @@ def _build(
         return _of_one_process(planned), None, None
     channel, watchdog = join(planned, facts, wait_seconds, stall_seconds)
     compared = comparison(planned.cluster, channel, watchdog)
-    with PULSE.doing("connects to the others", together=True):
+    doing = PULSE.doing("connects to the others", together=True)
+    with doing, connecting(planned.cluster, channel, watchdog):
         if planned.choice.name == "parameter_server":
             return parameter_server.build(planned.cluster), channel, watchdog
         wire = facts["transport"], facts["compression"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import atexit
+import functools
+import logging
 import os
 import sys
 from contextlib import suppress
@@ -10,7 +12,15 @@ from types import TracebackType
 from typing import NoReturn
 
 from tfdist.cluster import Channel, Cluster
-from tfdist.errors import EXIT_AGAIN, EXIT_DONE, EXIT_USAGE, code_of
+from tfdist.errors import (
+    EXIT_AGAIN,
+    EXIT_DONE,
+    EXIT_USAGE,
+    FailedError,
+    StartAgainError,
+    UsageError,
+    code_of,
+)
 
 _REASON_CHARACTERS = 500
 
@@ -60,14 +70,23 @@ class Ending:
         self.tell(self._code, self._reason)
 
 
+@functools.cache
 def end_with_code_of_error() -> None:
-    """Let UsageError and StartAgainError end this process with their codes: Python's own is 1."""
+    """Let an error that one sentence explains end this process by that sentence and its own code.
+
+    Python would show where it was raised, which is not where the mistake is, and end with code 1.
+    Who sets `logging` to DEBUG sees that as well.
+    """
     next_hook = sys.excepthook
 
     def hook(
         kind: type[BaseException], error: BaseException, traceback: TracebackType | None
     ) -> None:
-        next_hook(kind, error, traceback)
+        if not isinstance(error, (UsageError, StartAgainError, FailedError)):
+            next_hook(kind, error, traceback)
+            return
+        logging.getLogger("tfdist").debug("raised here", exc_info=(kind, error, traceback))
+        sys.stderr.write(f"{error}\n")
         # Somebody at a prompt goes on.
         if code_of(error) in (EXIT_USAGE, EXIT_AGAIN) and not hasattr(sys, "ps1"):
             _end_process(code_of(error))

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from tfdist.cluster import Channel, Cluster
+from tfdist.cluster.watchdog import Watchdog
 from tfdist.errors import StartAgainError, UsageError
 from tfdist.factory.context import last
 
@@ -20,6 +22,7 @@ _KINDS = {"UsageError": UsageError, "StartAgainError": StartAgainError}
 # TensorFlow may hear of a lost task before the channel does.
 _HEAR_SECONDS = 3.0
 _LOOK_AGAIN_SECONDS = 0.05
+_NO_SERVER = "Could not start gRPC server"
 
 
 @contextmanager
@@ -30,20 +33,45 @@ def translated() -> Iterator[None]:
     try:
         yield
     except tf.errors.OpError as error:
-        cause = _cause(error)
+        context = last()
+        cause = _cause(error, *((context.channel, context.watchdog) if context else (None, None)))
         if cause is None:
             raise
         raise cause from error
 
 
-def _cause(error: tf.errors.OpError) -> Exception | None:
+@contextmanager
+def connecting(cluster: Cluster, channel: Channel, watchdog: Watchdog | None) -> Iterator[None]:
+    """The same while TensorFlow connects the tasks, where whatever fails is worth another try.
+
+    Raises:
+        StartAgainError: a task is lost, or this one could not be connected.
+    """
+    import tensorflow as tf
+
+    try:
+        yield
+    except tf.errors.OpError as error:
+        why = (error.message or type(error).__name__).splitlines()[0]
+        what = f"{cluster.task} at {cluster.address(cluster.task)}"
+        if _NO_SERVER in why:
+            sentence = f"{what} could not open its port, which another program has taken meanwhile"
+        else:
+            sentence = f"{what} could not be connected to the other tasks by TensorFlow ({why})"
+        cause = _cause(error, channel, watchdog)
+        raise cause or StartAgainError(f"{sentence}; start the job again.") from error
+
+
+def _cause(
+    error: tf.errors.OpError, channel: Channel | None, watchdog: Watchdog | None
+) -> Exception | None:
     said = _OURS.search(error.message or "")
     if said is not None:
         return _KINDS[said[1]](said[2].strip())
-    if not _comes_from_others(error):
+    if channel is None or not _comes_from_others(error):
         return None
     deadline = time.monotonic() + _HEAR_SECONDS
-    while (cause := _lost()) is None and time.monotonic() < deadline:
+    while (cause := _lost(channel, watchdog)) is None and time.monotonic() < deadline:
         time.sleep(_LOOK_AGAIN_SECONDS)
     return None if cause is None else StartAgainError(cause)
 
@@ -51,16 +79,10 @@ def _cause(error: tf.errors.OpError) -> Exception | None:
 def _comes_from_others(error: tf.errors.OpError) -> bool:
     import tensorflow as tf
 
-    context = last()
-    if context is None or context.channel is None:
-        return False
     kinds = "Unavailable", "Aborted", "Cancelled", "DeadlineExceeded", "Internal"
     is_one = isinstance(error, tuple(getattr(tf.errors, f"{kind}Error") for kind in kinds))
     return is_one or "Collective ops is aborted" in (error.message or "")
 
 
-def _lost() -> str | None:
-    context = last()
-    if context is None or context.channel is None or context.watchdog is None:
-        return None
-    return context.channel.fatal or context.watchdog.suspect
+def _lost(channel: Channel, watchdog: Watchdog | None) -> str | None:
+    return channel.fatal or (None if watchdog is None else watchdog.suspect)

@@ -14,7 +14,7 @@ from tfdist.cluster.variables import environment
 from tfdist.cluster.watchdog import Watchdog
 from tfdist.errors import UsageError
 from tfdist.factory import mpi
-from tfdist.factory.ending import Ending, end_with_code_of_error
+from tfdist.factory.ending import Ending
 from tfdist.factory.fingerprint import tensorflow_flags
 from tfdist.factory.hardware import apply
 from tfdist.factory.planning import Plan
@@ -44,7 +44,6 @@ def join(
         StartAgainError: another task did not come within `wait_seconds`.
     """
     global _ending
-    end_with_code_of_error()
     _check_proxies(planned.cluster)
     _check_that_it_can(planned.choice.name)
     apply(planned.request)

@@ -38,11 +38,12 @@ def build(
 ) -> tf.distribute.Strategy:
     """tf.distribute.MultiWorkerMirroredStrategy for this task of the cluster.
 
-    It waits without limit, deaf to signals, for tasks that are missing: meet them before.
+    TensorFlow waits for an hour, deaf to signals, for tasks that are missing: meet them before.
     """
     import tensorflow as tf
 
     from tfdist.factory.initial import send_every_type
+    from tfdist.factory.unlocked import unlocked
 
     # With MPI there is little left for TensorFlow to carry: outputs, and values at the start.
     by_mpi = transport == "mpi"
@@ -51,7 +52,7 @@ def build(
         by_mpi = set(seen) == {cluster.num_workers} and cluster.num_workers > 1
     own = "AUTO" if by_mpi else transport.upper()
     implementation = tf.distribute.experimental.CommunicationImplementation(own)
-    with sigterm.kept():
+    with sigterm.kept(), unlocked():
         strategy = tf.distribute.MultiWorkerMirroredStrategy(
             cluster_resolver=resolver(cluster, devices.count if devices.kind == "GPU" else 0),
             communication_options=tf.distribute.experimental.CommunicationOptions(

@@ -13,6 +13,7 @@ from tfdist.cluster.pulse import PULSE
 from tfdist.cluster.reach import reach
 from tfdist.errors import EXIT_AGAIN, EXIT_DONE
 from tfdist.factory.devices import Devices, Request
+from tfdist.factory.failures import connecting
 from tfdist.factory.parameter_server import start_server
 
 _GOING_SECONDS = 10.0
@@ -26,7 +27,8 @@ def serve(cluster: Cluster, devices: Devices, request: Request, channel: Channel
     The code is 75 when the coordinator ended without a word.
     """
     PULSE.leave("serves", patience=1)
-    _server = start_server(cluster, devices, request)  # serves as long as it is referred to
+    with connecting(cluster, channel, None):
+        _server = start_server(cluster, devices, request)  # serves as long as it is referred to
     channel.gather("serving", True)
     _say(f"{cluster.task} serves at {cluster.address(cluster.task)} until the chief has finished")
     code = channel.wait_finish()

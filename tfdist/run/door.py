@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 
+from tfdist import interrupt
 from tfdist.errors import (
     EXIT_AGAIN,
     EXIT_FAILED,
@@ -12,13 +13,12 @@ from tfdist.errors import (
     UsageError,
 )
 
-_EXIT_INTERRUPTED = 130  # 128 + SIGINT, as a shell counts
-
 
 def answer(command: Callable[[], int]) -> int:
     """Run a command and return its exit code; a bug leaves as the exception that it is."""
     reason = ""
     try:
+        interrupt.raise_again()
         code = command()
     except UsageError as error:
         code, reason = _say(error, EXIT_USAGE), str(error)
@@ -27,7 +27,7 @@ def answer(command: Callable[[], int]) -> int:
     except FailedError as error:
         code = _say(error, EXIT_FAILED)
     except KeyboardInterrupt:
-        code = _say("interrupted", _EXIT_INTERRUPTED)
+        code = _say("interrupted", interrupt.EXIT_INTERRUPTED)
     _tell_the_others(code, reason)
     return code
 
