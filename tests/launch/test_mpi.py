@@ -8,6 +8,7 @@ from tests.launch import training
 from tests.launch.launching import DEAF, environment, launch, launched, left, words
 from tests.launch.training import TRAIN
 from tests.processes import run_alone
+from tests.transport.mpirun import mpirun
 from tfdist.errors import UsageError
 from tfdist.launch import mpi
 
@@ -23,6 +24,13 @@ import os, time
 if os.environ["OMPI_COMM_WORLD_RANK"] == "0": time.sleep(600)
 print("last words", flush=True)
 END
+"""
+# After all have met, and MPI connects them.
+MISTAKE = """
+import tfdist
+strategy = tfdist.strategy(transport="mpi")
+if tfdist.factory.current().cluster.rank: raise tfdist.UsageError("mine")
+import time; time.sleep(600)
 """
 
 
@@ -66,6 +74,20 @@ def test_a_training_over_mpi_has_the_numbers_of_one_device():
     done = run_alone(command, env=environment())
     assert done.returncode == 0, done
     training.check(done.stdout)
+
+
+def test_mpirun_alone_trains_with_the_numbers_of_one_device(tmp_path):
+    result = mpirun([*TRAIN, "--transport=mpi"], tmp_path)
+    assert result.returncode == 0, result
+    training.check(training.records(result.stdout))
+
+
+def test_a_user_s_mistake_is_the_cause_though_mpi_ends_all():
+    done = launch(MISTAKE, *FLAGS)
+    assert done.returncode == 2, done.stderr
+    assert "[launcher] worker 0 on this machine failed: exit code 2. Its last" in done.stderr
+    assert "[launcher]   | mine\n" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_without_mpirun_it_is_said(monkeypatch):

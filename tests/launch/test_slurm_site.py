@@ -20,6 +20,7 @@ FAILS = """
 import time
 from tfdist.cluster import resolve
 if resolve().is_chief: time.sleep(600)
+print("bad luck")
 raise SystemExit(3)
 """
 FLAGS = ["--workers=1", "--chief", "--submit=slurm"]
@@ -45,9 +46,9 @@ def run(words, site, before=(), timeout=60):
     )
 
 
-def check_places(lines):
+def check_places(lines, names=("0:", "1:")):
     told = sorted(line for line in lines if "Slurm {" in line)
-    assert [line.partition(" Slurm ")[0] for line in told] == ["0:", "1:"]
+    assert [line.partition(" Slurm ")[0] for line in told] == list(names)
     configs = [json.loads(line.partition(" Slurm ")[2]) for line in told]
     assert [each["task"]["type"] for each in configs] == ["chief", "worker"]
     cluster = configs[0]["cluster"]
@@ -78,16 +79,20 @@ def ended(site, number, seconds=30):
     raise TimeoutError(shown)
 
 
-def test_a_step_inside_of_an_allocation(site):
+def test_a_step_inside_of_an_allocation(site, tmp_path):
     before = ["salloc", "--quiet", "--nodes=2", "--ntasks=2"]
-    done = submit(site, PLACE, before=before)
+    done = submit(site, PLACE, f"--log_dir={tmp_path}", before=before)
     assert done.returncode == 0, done.stderr
-    check_places(done.stdout.splitlines())
+    check_places(done.stdout.splitlines(), ["[chief 0]", "[worker 0]"])
+    assert '"type": "worker"' in (tmp_path / "worker-0.log").read_text()
 
 
 def test_the_exit_code_of_a_batch_job_is_the_cause_s(site, tmp_path):
     done = submit(site, FAILS, "--submit_options=--nodes=2", f"--log_dir={tmp_path}")
-    assert "ExitCode=3:0" in ended(site, done.stdout.split()[-1])
+    number = done.stdout.split()[-1]
+    assert "ExitCode=3:0" in ended(site, number)
+    log = (tmp_path / f"{number}.log").read_text()
+    assert "task 1 on n2 failed first, with exit code 3" in log
 
 
 @pytest.mark.parametrize("distribution", ["block", "cyclic"])
@@ -104,18 +109,13 @@ def test_places_follow_the_distribution(site, distribution):
     assert len(lines) == 3
 
 
-def trained(log):
-    """The run record in what the tasks have written, one of several that are alike."""
-    return "\n".join(line for line in log.splitlines() if '"weights_norm"' in line)
-
-
 def test_a_batch_job_trains_with_the_numbers_of_one_device(site, tmp_path):
     flags = ["--workers=2", "--submit=slurm", "--submit_options=--nodes=2", f"--log_dir={tmp_path}"]
     number = run([*flags, "--", *TRAIN], site).stdout.split()[-1]
     shown = ended(site, number, seconds=150)
     log = (tmp_path / f"{number}.log").read_text()
     assert "JobState=COMPLETED" in shown, log
-    training.check(trained(log))
+    training.check(training.records(log))
 
 
 def test_a_cyclic_step_trains_with_the_numbers_of_one_device(site):
@@ -123,12 +123,15 @@ def test_a_cyclic_step_trains_with_the_numbers_of_one_device(site):
     before = ["salloc", "--quiet", "--nodes=2", "--ntasks=3"]
     done = run([*flags, "--", *TRAIN], site, before, timeout=150)
     assert done.returncode == 0, done.stderr
-    training.check(trained(done.stdout), replicas=3)
+    training.check(training.records(done.stdout), replicas=3)
 
 
 def test_a_failure_ends_the_step_with_its_code(site):
     before = ["salloc", "--quiet", "--nodes=2", "--ntasks=2"]
-    assert submit(site, FAILS, before=before).returncode == 3
+    done = submit(site, FAILS, "--role=chief", before=before)
+    assert done.returncode == 3
+    assert "[launcher] worker 0 on n2 failed: exit code 3. Its last lines:" in done.stderr
+    assert "[launcher]   | bad luck" in done.stderr
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGKILL, -9)])

@@ -26,6 +26,11 @@ def check(output, replicas=2):
     assert record["weights_norm"] == pytest.approx(norm_on_one_device(), rel=1e-5)
 
 
+def records(output):
+    """The run records, all alike, among lines of several tasks that come in any order."""
+    return "\n".join(line for line in output.splitlines() if '"weights_norm"' in line)
+
+
 def _record(output):
     line = output.splitlines()[-1]
     return json.loads(line[line.index("{") :])

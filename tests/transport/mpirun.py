@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.processes import Result, run_alone
@@ -14,14 +14,16 @@ _OPTIONS = ("--allow-run-as-root", "--oversubscribe", "--bind-to", "none")
 
 
 def mpirun(
-    script: str,
+    script: str | Sequence[str],
     folder: Path,
     ranks: int = 2,
     timeout_seconds: float = 120,
     env: Mapping[str, str] | None = None,
 ) -> Result:
-    """Run Python source in so many ranks; the result is that of mpirun."""
-    file = folder / "script.py"
-    file.write_text(script)
-    command = [str(_MPIRUN), *_OPTIONS, "-np", str(ranks), sys.executable, str(file)]
+    """Run Python source, or arguments of Python, in so many ranks; the result is that of mpirun."""
+    if isinstance(script, str):
+        file = folder / "script.py"
+        file.write_text(script)
+        script = [str(file)]
+    command = [str(_MPIRUN), *_OPTIONS, "-np", str(ranks), sys.executable, *script]
     return run_alone(["-c", _BECOME, *command], timeout_seconds, env)

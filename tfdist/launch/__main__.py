@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tfdist.cluster import Task
 from tfdist.errors import EXIT_DONE, UsageError
+from tfdist.launch.allocation import Step, is_in_allocation
 from tfdist.launch.ended import Ended, exit_code
 from tfdist.launch.fewer import Elastic
 from tfdist.launch.group import Group, run
@@ -23,6 +24,7 @@ from tfdist.launch.restarts import run_again
 from tfdist.launch.screen import Screen
 from tfdist.launch.settings import Settings
 from tfdist.launch.signals import Signals
+from tfdist.launch.slurm import interpreted
 from tfdist.launch.ssh import ssh_host
 from tfdist.launch.tasks import chosen, tasks_of
 from tfdist.run.door import answer
@@ -56,12 +58,9 @@ def _run(words: Sequence[str]) -> int:
     command = list(words[end + 1 :])
     if not command:
         raise UsageError("the command is missing: add it behind --, such as -- python train.py")
-    if settings.submit and settings.submit != "ray":
-        from tfdist.launch.submit import submit
-
-        return submit(settings, command)
-    if command[0].startswith("-"):
-        command = [sys.executable, *command]
+    if settings.submit:
+        return _submit(settings, command)
+    command = interpreted(command)
     slots = _slots(settings)
     if not slots and shutil.which(command[0]) is None:
         raise UsageError(f"{command[0]!r} is no program here: give one, or -m MODULE")
@@ -69,10 +68,24 @@ def _run(words: Sequence[str]) -> int:
         others = sum(settings.sizes.values())
         settings = replace(settings, workers=max(1, sum(slots.values()) - others))
     tasks = tasks_of(settings.sizes)
-    if settings.submit == "ray" and settings.dry_run:
-        sys.stdout.write(f"{_actors(settings, command, tasks)}\n")
-        return EXIT_DONE
     return _launch(tasks, _runner(settings, command, tasks, slots), settings)
+
+
+def _submit(settings: Settings, command: list[str]) -> int:
+    """Start the tasks through Ray or Slurm and watch them, or submit a job that goes on alone."""
+    tasks = tasks_of(settings.sizes)
+    if settings.submit == "slurm" and is_in_allocation():
+        starter: Step | Actors = Step(settings, command)
+    elif settings.submit == "ray":
+        starter = _actors(settings, interpreted(command), tasks)
+    else:
+        from tfdist.launch.submit import submit
+
+        return submit(settings, command)
+    if settings.dry_run:
+        sys.stdout.write(f"{starter}\n")
+        return EXIT_DONE
+    return _launch(tasks, starter.runner, settings)
 
 
 def _launch(tasks: list[Task], runner: _Runner, settings: Settings) -> int:
@@ -90,8 +103,6 @@ def _runner(
 ) -> _Runner:
     """What makes, of screen and signals, what runs all tasks once."""
     passed_on = _passed_on(settings)
-    if settings.submit == "ray":
-        return _actors(settings, command, tasks).runner
     places = place(tasks, slots) if slots else {}
     if settings.transport == "mpi":
         used = Counter(places.values())

@@ -33,6 +33,8 @@ class Group:
         base_port: The port of the first task on each host; None for free ones.
         passed_on: Names of variables that tasks on other hosts are given beside the usual.
         is_cluster: Whether the tasks are one; else there is one process that trains alone.
+        given: What they are given instead of a cluster and a share of the cores, in the environment
+            as it is.
     """
 
     command: Sequence[str]
@@ -42,6 +44,7 @@ class Group:
     base_port: int | None = None
     passed_on: tuple[str, ...] = ()
     is_cluster: bool = True
+    given: Mapping[str, str] | None = None
 
 
 def run(
@@ -124,11 +127,12 @@ def _start(group: Group, processes: Sequence[Process], signals: Signals) -> None
         cluster = Cluster(jobs, each.task, "the launcher") if group.is_cluster else Cluster()
         neighbours = sum(other.host == each.host for other in processes)
         own = variables(cluster, cores[each.host] // neighbours)
-        each.start(_order(group, each.host, own))
+        each.start(_order(group, each.host, own if group.given is None else group.given))
 
 
 def _order(group: Group, host: Host, own: Mapping[str, str]) -> Order:
-    order = Order(group.command, os.getcwd(), dict(own), OTHER_CLUSTERS, group.grace_seconds)
+    without = OTHER_CLUSTERS if group.given is None else ()
+    order = Order(group.command, os.getcwd(), dict(own), without, group.grace_seconds)
     if not host.is_remote:
         return order
     given = {**passed_on(group.passed_on), **own}

@@ -18,7 +18,8 @@ from pathlib import Path
 from tfdist.cluster import Cluster, Task
 from tfdist.cluster.environments.layout import TASKS
 from tfdist.cluster.variables import environment
-from tfdist.errors import EXIT_DONE, UsageError
+from tfdist.errors import UsageError
+from tfdist.launch import cause
 from tfdist.launch.ended import Ended
 from tfdist.launch.environment import passed_on, variables
 from tfdist.launch.group import Group, run
@@ -29,12 +30,7 @@ from tfdist.launch.signals import Signals
 # Open MPI binds ranks to cores, on several hosts all to the first ones.
 _OPTIONS = ("--bind-to", "none", "--oversubscribe", "--tag-output")
 _LINE = re.compile(r"\[[^\]]*?(\d+)\]<(stdout|stderr)>: ?(.*)")
-# mpirun's own exit code is that of a rank, and does not say of which: each that fails leaves both,
-# if it is the first, as a link in the shared folder. The trap lets it end in its own time.
-_TASK = (
-    'trap : TERM; "$@" || '
-    '{ code=$?; ln -s "$OMPI_COMM_WORLD_RANK $code" "$0" 2>/dev/null; exit "$code"; }'
-)
+_TASK = cause.shell("$OMPI_COMM_WORLD_RANK")
 _OWN_SETTINGS = ("OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_")
 _AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
 
@@ -69,9 +65,9 @@ class Ranks:
         return lambda: self._run(words, screen, signals)
 
     def _run(self, words: Sequence[str], screen: Screen, signals: Signals) -> list[Ended]:
-        cause = Path.cwd() / f".tfdist-{uuid.uuid4().hex[:8]}"
+        link = Path.cwd() / f".tfdist-{uuid.uuid4().hex[:8]}"
         group = Group(
-            [*words, "sh", "-c", _TASK, str(cause), *self.command],
+            [*words, *_TASK, str(link), *self.command],
             {Task("worker", 0): THIS_MACHINE},
             self.grace_seconds,
             is_cluster=False,
@@ -84,7 +80,8 @@ class Ranks:
                 screen.say(f"mpirun: {line}")
 
         (mpirun,) = run(group, heard, signals, screen.say)
-        return [self._ended(mpirun, cause)]
+        names = [name for name, size in self.slots.items() for _ in range(size)]
+        return [cause.first_ended(mpirun, link, self.tasks, names)]
 
     def _words(self, mpirun: str) -> list[str]:
         fullest = max(self.slots.values(), default=len(self.tasks))
@@ -103,20 +100,6 @@ class Ranks:
             *(mpirun, *_OPTIONS, "-np", str(len(self.tasks)), *shared),
             *(("--host", hosts) if hosts else ()),
         ]
-
-    def _ended(self, mpirun: Ended, cause: Path) -> Ended:
-        """How the rank that failed first ended, or mpirun itself."""
-        try:
-            rank, code = map(int, os.readlink(cause).split())
-        except (OSError, ValueError):
-            rank, code = 0, mpirun.code
-        finally:
-            cause.unlink(missing_ok=True)
-        if mpirun.code == EXIT_DONE or mpirun.was_stopped:
-            return Ended(self.tasks[0], mpirun.code, mpirun.was_stopped)
-        names = [name for name, size in self.slots.items() for _ in range(size)]
-        host = names[rank] if names else mpirun.host
-        return Ended(self.tasks[rank], 128 - code if code > 128 else code, host=host)
 
 
 def _cores() -> int:
