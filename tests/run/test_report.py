@@ -22,13 +22,13 @@ class Model:
         return 50_826
 
 
-def block(cluster=ALONE, replicas=2, channel=None, account=None):
+def block(cluster=ALONE, replicas=2, channel=None, account=None, **flags):
     choice = Choice("mirrored", "one process has 2 CPU devices", {})
     plan = Plan(choice, cluster, Devices("CPU", 2), Request())
     strategy = types.SimpleNamespace(num_replicas_in_sync=replicas)
     context = Context(plan, "auto", strategy, channel, seed=7)
     account = account or ledger(1437, 32, replicas)
-    return start(Settings(global_batch_size=32), context, account, Model())
+    return start(Settings(global_batch_size=32, **flags), context, account, Model())
 
 
 def test_one_machine(monkeypatch):
@@ -54,6 +54,14 @@ def test_a_cluster_and_what_was_read_differently():
     assert "cluster    1 chief, 1 worker, from TF_CONFIG; this is chief 0\n" in text
     assert " master is the chief here\n" in text
     assert "replicas   2, on 2 CPU devices in each of 2 workers\n" in text
+
+
+def test_flags_without_effect_are_said():
+    text = block(compression="bf16", sync="local", sync_period=16)
+    assert (
+        "exchange   no gradients between workers under mirrored, so without effect: "
+        "--compression=bf16 --sync=local\n"
+    ) in text
 
 
 def test_other_tasks_say_one_line():

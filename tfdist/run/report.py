@@ -75,6 +75,16 @@ def _exchange(settings: Settings, context: Context) -> Iterator[tuple[str, str]]
         period = settings.sync_period
         apart = f"; weights averaged every {counted(period, 'step')}" if period else ""
         yield "exchange", f"{context.road}{bits}{apart}"
+    elif idle := _idle(settings):
+        how = f"no gradients between workers under {context.choice.name}"
+        yield "exchange", f"{how}, so without effect: {' '.join(idle)}"
+
+
+def _idle(settings: Settings) -> list[str]:
+    """The flags that say how gradients travel."""
+    usual = {"transport": "auto", "compression": "none", "sync": "every_step"}
+    given = {name: getattr(settings, name) for name in usual}
+    return [f"--{name}={value}" for name, value in given.items() if value != usual[name]]
 
 
 def _known(number: int | None) -> str:
