@@ -33,6 +33,15 @@ def first_failure(ended: Sequence[Ended]) -> Ended | None:
     return next(iter([*causes, *by_themselves, *stopped]), None)
 
 
+def deserters(ended: Sequence[Ended]) -> list[Task]:
+    """Return the tasks that ended well though others, which trained with them, had to give up."""
+    cause = first_failure(ended)
+    if cause is None or cause.code != EXIT_AGAIN:
+        return []
+    well = [each for each in ended if each.code == EXIT_DONE and not each.was_stopped]
+    return [each.task for each in well if each.task.type != "evaluator"]
+
+
 def may_start_again(cause: Ended) -> bool:
     """Whether another try may go better: after exit code 75, a signal or a lost connection."""
     again = cause.code == EXIT_AGAIN or cause.code < 0 or _may_be_lost(cause)

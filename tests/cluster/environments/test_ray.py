@@ -1,5 +1,6 @@
-"""Ray Train's workers, with a stand-in for Ray; the real one is Ray's business."""
+"""Ray Train's workers, with a stand-in for Ray and what the real one, 2.60, sets in a worker."""
 
+import json
 import sys
 import threading
 import weakref
@@ -9,7 +10,7 @@ import pytest
 
 from tfdist.cluster import Task, resolve
 from tfdist.cluster.environments import ray as environment
-from tfdist.errors import StartAgainError
+from tfdist.errors import StartAgainError, UsageError
 
 ENV = {"RAY_JOB_ID": "01000000"}
 
@@ -70,6 +71,27 @@ def test_workers_tell_each_other_their_addresses(use_ray):
     assert clusters[0].source == "Ray"
     assert len(set(clusters[0].jobs["worker"].values())) == 3
     assert clusters[0].address(Task("worker", 2)).startswith("10.0.0.9:")
+
+
+def of_tensorflow_trainer(rank):
+    """What a worker of TensorflowTrainer has; one of DataParallelTrainer has no TF_CONFIG."""
+    cluster = {"worker": ["192.0.2.2:60307", "192.0.2.2:53887"]}
+    config = {"cluster": cluster, "task": {"type": "worker", "index": rank}}
+    own = {"RAY_RAYLET_PID": "12475", "RAY_AUTH_MODE": "token", "OMP_NUM_THREADS": "1"}
+    return {**ENV, **own, "TF_CONFIG": json.dumps(config)}
+
+
+def test_the_cluster_of_tensorflow_trainer_is_taken(use_ray):
+    use_ray.context = Context(1, 2)
+    cluster = resolve(of_tensorflow_trainer(1))
+    assert (cluster.source, cluster.task) == ("TF_CONFIG", Task("worker", 1))
+    assert cluster.address(Task("worker", 0)) == "192.0.2.2:60307"
+
+
+def test_a_tf_config_of_another_job_is_refused(use_ray):
+    use_ray.context = Context(0, 4)
+    with pytest.raises(UsageError, match=r"worker 1 of 2 tasks, and Ray says .* rank 0 of 4"):
+        resolve(of_tensorflow_trainer(1))
 
 
 def test_a_worker_that_tells_nothing_is_named(use_ray, monkeypatch, capsys):
