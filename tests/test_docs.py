@@ -15,12 +15,19 @@ from tfdist import __main__ as command
 from tfdist.data.settings import Settings as DataSettings
 from tfdist.diagnosis.settings import Settings as DoctorSettings
 from tfdist.launch.settings import Settings as LaunchSettings
+from tfdist.memory.settings import EstimateSettings
 from tfdist.run.flags import parse
 from tfdist.run.settings import Settings as TrainSettings
 from tfdist.verification.settings import VerifySettings
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
+KINDS = {
+    "train": TrainSettings,
+    "verify": VerifySettings,
+    "estimate": EstimateSettings,
+    "doctor": DoctorSettings,
+}
 GIVEN = """
 import os, tempfile
 os.chdir(tempfile.mkdtemp())
@@ -56,9 +63,8 @@ def check(words):
         inner = rest[end + 1 :]
         if inner[:2] == ["-m", "tfdist.train"]:
             check(["train", *inner[2:]])
-    elif door in ("train", "verify", "doctor"):
-        kinds = {"train": TrainSettings, "verify": VerifySettings, "doctor": DoctorSettings}
-        parse(kinds[door], rest)
+    elif door in KINDS:
+        parse(KINDS[door], rest)
     elif door == "data":
         parse(DataSettings, rest)
     else:

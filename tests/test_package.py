@@ -39,7 +39,15 @@ def test_public_names_load_when_used():
 
 @pytest.mark.parametrize(
     "module",
-    ["tfdist", "tfdist.__main__", "tfdist.train", "tfdist.demo", "tfdist.launch", "tfdist.doctor"],
+    [
+        "tfdist",
+        "tfdist.__main__",
+        "tfdist.train",
+        "tfdist.demo",
+        "tfdist.launch",
+        "tfdist.doctor",
+        "tfdist.estimate",
+    ],
 )
 def test_imports_no_tensorflow(module):
     done = run_alone(f"import sys, {module}; print('tensorflow' in sys.modules)")

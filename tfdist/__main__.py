@@ -13,6 +13,7 @@ from tfdist.run.door import answer
 _DOORS = {
     "train": ("tfdist.train", "train a model on one device or on a cluster"),
     "verify": ("tfdist.verify", "compare a strategy with one device on your own model"),
+    "estimate": ("tfdist.estimate", "say what a training would hold in memory, and if it fits"),
     "data": ("tfdist.data.__main__", "audit a dataset, or measure its pipeline"),
     "doctor": ("tfdist.doctor", "say whether a training would run here, and what is in its way"),
     "launch": ("tfdist.launch.__main__", "start all tasks of a cluster and watch them"),

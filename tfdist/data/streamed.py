@@ -48,12 +48,18 @@ def _shuffled(dataset: Any, examples: int | None, order: Order, epoch: Any) -> A
     seed = tf.random.stateless_uniform(
         [], tf.stack([order.seed, epoch]), None, None, dtype=tf.int64
     )
-    buffer = min(_BUFFER_EXAMPLES, max(1, _BUFFER_BYTES // _bytes(dataset)))
-    buffer = max(1, min(buffer, examples if examples is not None else buffer))
+    buffer = buffered(dataset, examples)
     return dataset.shuffle(buffer, seed, reshuffle_each_iteration=False)
 
 
-def _bytes(dataset: Any) -> int:
+def buffered(dataset: Any, examples: int | None) -> int:
+    """Return how many examples a shuffle keeps in memory."""
+    buffer = min(_BUFFER_EXAMPLES, max(1, _BUFFER_BYTES // example_bytes(dataset)))
+    return max(1, min(buffer, examples if examples is not None else buffer))
+
+
+def example_bytes(dataset: Any) -> int:
+    """Return the bytes of an example, by a guess where its shape is not known."""
     import tensorflow as tf
 
     return sum(

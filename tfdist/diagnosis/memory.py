@@ -45,7 +45,7 @@ def this_host() -> Host:
 
 def check(host: Host, cluster: Cluster) -> Iterator[Finding]:
     """Compare what is free with what the tasks on this host take at least."""
-    tasks = _tasks_here(cluster)
+    tasks = tasks_here(cluster)
     free = f"{host.free_bytes / 1e9:.1f} of {host.memory_bytes / 1e9:.1f} GB are free"
     for_them = f"for {tasks} tasks and their models" if tasks > 1 else "for a task and its model"
     if host.free_bytes < tasks * _TASK_BYTES:
@@ -68,7 +68,8 @@ def _limit(group: Path) -> tuple[int, int] | None:
         return None
 
 
-def _tasks_here(cluster: Cluster) -> int:
+def tasks_here(cluster: Cluster) -> int:
+    """Return the number of tasks of a cluster that are on this host."""
     if cluster.is_local or cluster.task not in cluster.members:
         return 1
     hosts = [split_address(cluster.address(task))[0] for task in cluster.members]

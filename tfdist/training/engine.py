@@ -83,6 +83,12 @@ class Engine:
             for optimizer, variables in rehearse(self.model, self.strategy, spec):
                 place_optimizer(optimizer, variables, self.strategy)
 
+    def graph(self, spec: Any) -> tf.Graph:
+        """Return the traced graph of a training step on batches of this structure."""
+        self.ready(spec)
+        step = tf.function(self._make_step("train"), autograph=False)
+        return step.get_concrete_function(spec).graph
+
     def begin_epoch(self) -> None:
         """Say that the next steps may take long: they are traced, and buffers of data filled."""
         self._calls = 0

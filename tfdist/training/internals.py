@@ -29,6 +29,7 @@ from keras.src.trainers.data_adapters import array_slicing, data_adapter_utils
 from keras.src.utils.python_utils import pythonify_logs as pythonify_logs
 from tensorflow.python.distribute import distribute_lib
 from tensorflow.python.distribute.collective_all_reduce_strategy import CollectiveAllReduceExtended
+from tensorflow.python.eager.polymorphic_function.atomic_function import AtomicFunction
 from tensorflow.python.framework import ops
 
 from tfdist.errors import UsageError
@@ -62,6 +63,8 @@ _RELIED_ON: tuple[tuple[Any, str, tuple[str, ...]], ...] = (
     (keras.callbacks.ModelCheckpoint, "_save_model", ()),
     (keras.callbacks.BackupAndRestore, "_save_model", ()),
     (ops.Graph, "_variable_creator_stack", ()),
+    (ops.Graph, "_get_function", ("name",)),
+    (AtomicFunction, "graph", ()),
     (distribute_lib, "_push_per_thread_mode", ("context",)),
     (distribute_lib, "_pop_per_thread_mode", ()),
     (distribute_lib, "_get_default_replica_mode", ()),
@@ -150,6 +153,11 @@ def outside_strategy() -> Iterator[None]:
     finally:
         distribute_lib._pop_per_thread_mode()
         graph._variable_creator_stack = creators
+
+
+def inner_graph(op: Any, name: str) -> Any:
+    """Return the graph of a function that an operation calls, by the name of its attribute."""
+    return op.graph._get_function(op.get_attr(name).name).graph
 
 
 def is_default(strategy: tf.distribute.Strategy) -> bool:

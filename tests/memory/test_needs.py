@@ -1,0 +1,93 @@
+"""Who holds what under each strategy, by hand."""
+
+from dataclasses import replace
+
+import pytest
+
+from tfdist.memory.needs import STRATEGIES, Line, Room, Shape, Step, line, most_rows, tasks
+
+STEP = Step(
+    variables=100.0,
+    slots=200.0,
+    weights=90.0,
+    largest=60.0,
+    activations=Line(0, 10),
+    gradients=Line(5, 1),
+    batch=Line(0, 2),
+)
+SHAPE = Shape(devices=2, of_worker=2, workers=3, ps=2)
+
+
+def held(strategy, rows=10, shape=SHAPE, step=STEP):
+    return {each.name: each for each in tasks(step, strategy, rows, shape)}
+
+
+def test_a_line_goes_through_both_values():
+    found = line((4, 100.0), (8, 180.0))
+    assert (found.at(4), found.at(8), found.at(0)) == (100, 180, 20)
+
+
+def test_one_device_holds_all_of_it():
+    (device,) = held("one_device")["process"].devices
+    assert (device.variables, device.slots) == (100, 200)
+    assert (device.activations, device.gradients, device.buffers) == (100, 15, 20)
+    assert device.scratch == pytest.approx(0.07 * 115)
+    assert held("one_device")["process"].host.buffers == 4 * 20
+
+
+def test_the_first_device_adds_up_the_gradients_of_all():
+    first, second = held("mirrored", rows=1)["process"].devices
+    assert first.buffers - second.buffers == pytest.approx(3 * 90 - max(90, 10 + 6))
+    assert second.slots == 200
+
+
+def test_central_storage_keeps_variables_and_slots_once():
+    found = held("central_storage")["process"]
+    assert [(d.variables, d.slots) for d in found.devices] == [(100, 0)] * 2
+    assert found.host.variables == 300
+    alone = held("central_storage", shape=replace(SHAPE, devices=1))["process"]
+    assert alone.total == held("one_device")["process"].total
+
+
+def test_workers_hold_what_they_exchange():
+    worker = held("multi_worker", rows=1)["worker"]
+    assert worker.count == 3
+    assert worker.devices[0].buffers == pytest.approx(2 + 3 * 90 + 2 * 90 - 16)
+
+
+def test_parameter_servers_share_but_no_variable():
+    found = held("parameter_server")
+    assert (found["ps"].total, found["ps"].count) == (150, 2)
+    assert [d.slots for d in found["worker"].devices] == [0, 0]
+    many = held("parameter_server", shape=replace(SHAPE, ps=100))["ps"]
+    assert many.total == 60  # the largest variable is on one of them
+
+
+def test_examples_that_have_no_numbers_are_read_by_every_worker():
+    own = held("multi_worker")["worker"].host.buffers
+    step = replace(STEP, reads_all=True, shuffled=7.0)
+    assert held("multi_worker", step=step)["worker"].host.buffers == 3 * own + 7
+
+
+def test_rows_of_the_fullest_replica():
+    found = {name: SHAPE.rows(name, 13) for name in STRATEGIES}
+    assert found == {
+        "one_device": 13,
+        "mirrored": 7,
+        "multi_worker": 3,
+        "central_storage": 7,
+        "parameter_server": 7,
+    }
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("room", [Room(2e4), Room(1e4, 3e3)])
+def test_the_most_rows_fit_and_one_more_does_not(strategy, room):
+    most = most_rows(STEP, strategy, room, SHAPE)
+    assert most > 0
+    assert all(map(room.has, tasks(STEP, strategy, most, SHAPE)))
+    assert not all(map(room.has, tasks(STEP, strategy, most + 1, SHAPE)))
+
+
+def test_nothing_fits_where_there_is_no_room():
+    assert most_rows(STEP, "mirrored", Room(50), SHAPE) == 0
