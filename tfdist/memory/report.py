@@ -81,7 +81,7 @@ class Report:
         yield "".join(
             [
                 f"{'strategy':<18}{'tasks':<11}{'devices':>7}{'examples':>10}",
-                *(f"{name:>11}" for name in (*asdict(NOTHING), "device", "host", "task")),
+                *(f"{name:>12}" for name in (*asdict(NOTHING), "device", "host", "task")),
             ]
         )
         yield from map(_row, self.tasks)
@@ -113,7 +113,7 @@ def _row(task: Task) -> str:
     values = (*asdict(need).values(), need.total, task.host.total, task.total)
     tasks = f"{task.count} {task.name}"
     start = f"{task.strategy:<18}{tasks:<11}{len(task.devices):>7}{task.rows:>10,}"
-    return start + "".join(f"{_mib(value):>11}" for value in values)
+    return start + "".join(f"{_mib(value):>12}" for value in values)
 
 
 def _mib(size: float) -> str:
