@@ -18,6 +18,7 @@ _DOORS = {
     "doctor": ("tfdist.doctor", "say whether a training would run here, and what is in its way"),
     "launch": ("tfdist.launch.__main__", "start all tasks of a cluster and watch them"),
     "plot": ("tfdist.plot", "draw loss and metrics of several runs, or how they scale"),
+    "timeline": ("tfdist.timeline", "join the traces of several tasks in one timeline"),
     "bench": ("tfdist.bench", "measure scaling, the exchange between tasks, and the loop"),
     "demo": ("tfdist.demo", "train the digits under every strategy and compare"),
     "cluster": ("tfdist.cluster.__main__", "print the cluster that this process is in"),
