@@ -114,7 +114,7 @@ def test_explain_says_the_choice_and_every_refusal():
     assert done.returncode == 0
     assert done.stdout.startswith("strategy: mirrored, because one process has 2 CPU devices\n")
     for name in ("one_device", "multi_worker", "central_storage", "parameter_server"):
-        assert f"  not {name} " in done.stdout
+        assert f"  not {name}: " in done.stdout
 
 
 def test_explain_in_a_cluster_refuses_what_does_not_fit():

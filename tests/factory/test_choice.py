@@ -113,13 +113,10 @@ def test_every_other_strategy_is_refused_with_a_reason(where):
 def test_explain_gives_the_choice_the_reason_and_why_not_the_others():
     assert explain(choose("auto", TWO_WORKERS, ONE_CPU)).splitlines() == [
         "strategy: multi_worker, because 2 workers in the cluster",
-        "  not one_device        it runs in one process and TF_CONFIG describes a cluster of "
-        "2 workers: use multi_worker, or start one process without the cluster",
-        "  not mirrored          it runs in one process and TF_CONFIG describes a cluster of "
-        "2 workers: use multi_worker, or start one process without the cluster",
-        "  not central_storage   it runs in one process and TF_CONFIG describes a cluster of "
-        "2 workers: use multi_worker, or start one process without the cluster",
-        "  not parameter_server  TF_CONFIG has no ps task: add one to the cluster, or use "
+        "  not one_device or mirrored or central_storage: it runs in one process and TF_CONFIG "
+        "describes a cluster of 2 workers: use multi_worker, or start one process without the "
+        "cluster",
+        "  not parameter_server: TF_CONFIG has no ps task: add one to the cluster, or use "
         "multi_worker",
     ]
 

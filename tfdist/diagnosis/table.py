@@ -58,8 +58,9 @@ def _wire(wire: Wire) -> tuple[str, ...]:
     if wire.problem:
         return wire.start, wire.end, wire.problem, "", ""
     speed = f"{wire.bytes_per_second / 1e6:,.0f} MB/s" if wire.bytes_per_second else ""
-    seconds = (wire.round_trip_seconds or 0, wire.clock_seconds or 0)
-    return wire.start, wire.end, f"{seconds[0] * 1e3:.2f} ms", speed, f"{seconds[1] * 1e3:+.1f} ms"
+    there_and_back_ms = (wire.round_trip_seconds or 0) * 1e3
+    ahead_ms = round((wire.clock_seconds or 0) * 1e3, 1) + 0.0  # no -0.0
+    return wire.start, wire.end, f"{there_and_back_ms:.2f} ms", speed, f"{ahead_ms:+.1f} ms"
 
 
 def _findings(told: Sequence[Told]) -> Iterator[str]:

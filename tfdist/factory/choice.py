@@ -64,11 +64,12 @@ def choose(name: str, cluster: Cluster, devices: Devices, needs_bytes: int | Non
 
 
 def explain(choice: Choice) -> str:
-    """Show a choice for people: the strategy, the reason, and why each other one was refused."""
-    lines = [f"strategy: {choice.name}, because {choice.reason}"]
-    width = max(map(len, choice.refused))
-    lines += [f"  not {name:<{width}}  {why}" for name, why in choice.refused.items()]
-    return "\n".join(lines)
+    """Show a choice for people: the strategy, the reason, and why the others were refused."""
+    alike: dict[str, list[str]] = {}
+    for name, why in choice.refused.items():
+        alike.setdefault(why, []).append(name)
+    lines = [f"  not {' or '.join(names)}: {why}" for why, names in alike.items()]
+    return "\n".join([f"strategy: {choice.name}, because {choice.reason}", *lines])
 
 
 def _check(name: str, chosen: str, in_the_way: str | None) -> None:
