@@ -1,3 +1,5 @@
+import os
+
 import numpy as np
 import pytest
 
@@ -49,6 +51,16 @@ def test_every_format_and_folders_in_folders(tmp_path):
     np.testing.assert_array_equal(bmp, png)
     np.testing.assert_array_equal(gif, np.ones((4, 5, 3)))
     np.testing.assert_allclose(jpeg, 0.2, rtol=1e-6)
+
+
+def test_images_of_other_kinds_are_named_and_not_passed_over(tmp_path):
+    write_classes(tmp_path, a=2)
+    write(tmp_path / "a" / "scan.TIFF", b"II*\0")
+    write(tmp_path / "a" / "notes.txt", b"no image")
+    reading = Reading(image_size=(4, 5), validation_fraction=0, max_bad_examples=1)
+    source = load(f"folder:{tmp_path}", reading=reading)
+    assert len(read(source.train)) == 2
+    assert [os.path.basename(name) for name in source.bad.reasons] == ["scan.TIFF"]
 
 
 def test_what_is_held_out_is_always_the_same_and_never_trained_on(tmp_path):

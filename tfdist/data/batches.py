@@ -15,7 +15,8 @@ from tfdist.data.augment import Augment
 from tfdist.data.divided import Divided
 from tfdist.data.numbered import numbered
 from tfdist.data.order import Order
-from tfdist.data.source import Source, described
+from tfdist.data.per_worker import PerWorker
+from tfdist.data.source import Source, described, refuse_declared
 from tfdist.data.streamed import streamed
 
 
@@ -28,8 +29,11 @@ def batches(source: Source, order: Order, augment: Augment | None = None) -> Any
         augment: how the images are changed.
 
     Raises:
-        UsageError: the examples are no images that can be changed so.
+        UsageError: the examples are no images that can be changed so, or each worker has its own.
     """
+    refuse_declared(
+        source, "cannot be read here as one dataset: give a function that returns tf.data datasets"
+    )
     if augment is not None:
         augment.input_shape(described(source).input_shape)
     order = order.normal(source.train_examples)
@@ -42,7 +46,16 @@ def divided(source: Source, order: Order, augment: Augment | None = None) -> Any
     """Return the same global batches, of which each task of a job reads its own rows only.
 
     Where examples have no numbers, or some of them may be left out, every task reads all of them.
+    Data of each worker's own stays as it is.
     """
+    if isinstance(source.train, PerWorker):
+        if augment is not None or order.drop_remainder:
+            refuse_declared(
+                source,
+                "are trained on as they are: leave out --flip, --crop, --resize and "
+                "--drop_remainder, and do this in the function",
+            )
+        return source.train
     reader = source.train_reader
     whole = batches(source, order, augment)
     if reader is None or reader.may_lose:

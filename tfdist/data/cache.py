@@ -15,7 +15,7 @@ import psutil
 from tfdist.data.copies import Allocate, Copies
 from tfdist.data.lock import held
 from tfdist.data.reader import Reader
-from tfdist.data.source import Source
+from tfdist.data.source import Source, refuse_declared
 from tfdist.data.tables import Tables
 from tfdist.errors import UsageError
 
@@ -67,6 +67,7 @@ def cached_stream(source: Source, where: str) -> Source:
     """
     if where in ("none", "auto"):
         return source
+    refuse_declared(source, "--cache cannot keep: leave it out, and use cache() in the function")
     if where != "memory":
         raise UsageError(
             f"--cache is {where}, but {source.name!r} gives its examples one after the other, and "

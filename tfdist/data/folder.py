@@ -10,7 +10,7 @@ from typing import Any
 from tfdist.data import parts
 from tfdist.data.bad import BadExamples
 from tfdist.data.identity import of_files
-from tfdist.data.images import SUFFIXES, decoded
+from tfdist.data.images import READABLE, SUFFIXES, decoded
 from tfdist.data.lenient import lenient
 from tfdist.data.parts import hold_out
 from tfdist.data.reader import Reader
@@ -83,7 +83,7 @@ def _files(root: Path, classes: Sequence[str]) -> Files:
     found = [(path, number) for number, name in enumerate(classes) for path in _images(root / name)]
     if not found:
         raise UsageError(
-            f"the folders of {root} hold no images ({', '.join(sorted(SUFFIXES))}): {_LAYOUT}"
+            f"the folders of {root} hold no images ({', '.join(sorted(READABLE))}): {_LAYOUT}"
         )
     return [path for path, _ in found], [number for _, number in found]
 

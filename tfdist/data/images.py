@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".gif"})
+READABLE = {".jpg", ".jpeg", ".png", ".bmp", ".gif"}
+_OTHERS = {".webp", ".tif", ".tiff", ".heic", ".avif", ".jp2"}
+# Images of other kinds are not passed over in silence: those that cannot be decoded are named.
+SUFFIXES = frozenset(READABLE | _OTHERS)
 _JPEG_REDUCTIONS = (1, 2, 4, 8)  # What the JPEG decoder does in the frequency domain, for free.
 
 

@@ -16,6 +16,7 @@ class Ledger:
     examples: int | None  # Examples in the dataset.
     dropped: int | None  # Examples of the dataset that an epoch leaves out.
     drop_remainder: bool = False  # Whether a last batch that is not full is left out.
+    declared: bool = False  # Whether each worker has batches of its own, of sizes of its own.
 
     @property
     def steps_per_pass(self) -> int | None:

@@ -6,6 +6,7 @@ from dataclasses import fields
 from typing import Any
 
 from tfdist import names
+from tfdist.data.per_worker import PerWorker
 from tfdist.data.source import Source
 from tfdist.errors import UsageError
 
@@ -17,7 +18,8 @@ def load(name: str, data_dir: str | None) -> Source:
     """Call the function named module:function, with data_dir= if it takes it.
 
     It returns (train, validation), two tf.data datasets of single examples; or a dict with "train"
-    and any other field of Source; or a Source.
+    and any other field of Source; or a Source; or `tfdist.per_worker(...)`, alone or in the place
+    of a dataset.
 
     Raises:
         UsageError: the function cannot be called, or returned something else.
@@ -30,7 +32,20 @@ def load(name: str, data_dir: str | None) -> Source:
     return source
 
 
+def declared(name: str, data_dir: str | None) -> PerWorker | None:
+    """Return the training data of the function as data of each worker's own, None when it is not.
+
+    Raises:
+        UsageError: the function cannot be called, or returned something else.
+    """
+    answer = names.call(name, data_dir=data_dir)
+    train = answer.train if isinstance(answer, Source) else _as_dict(name, answer)["train"]
+    return train if isinstance(train, PerWorker) else None
+
+
 def _as_dict(name: str, answer: Any) -> dict[str, Any]:
+    if isinstance(answer, PerWorker):
+        return {"train": answer}
     if isinstance(answer, (tuple, list)) and len(answer) == 2:
         return {"train": answer[0], "validation": answer[1]}
     if not isinstance(answer, dict) or "train" not in answer:
@@ -58,7 +73,7 @@ def _described(answer: Any) -> str:
 def _refuse_other_than_dataset(name: str, part: str, value: Any) -> None:
     import tensorflow as tf
 
-    if not isinstance(value, tf.data.Dataset):
+    if not isinstance(value, tf.data.Dataset | PerWorker):
         raise UsageError(
             f"{name!r} returned {type(value).__name__} as its {part} data, but a tf.data.Dataset "
             "is expected: arrays become one with tf.data.Dataset.from_tensor_slices((x, y))"

@@ -3,6 +3,7 @@
 import secrets
 import sys
 from contextlib import nullcontext, suppress
+from dataclasses import replace
 from typing import Any
 
 import keras
@@ -18,6 +19,7 @@ from tfdist.data.augment import Augment
 from tfdist.data.batches import divided, validation_batches
 from tfdist.data.ledger import Ledger, ledger
 from tfdist.data.order import Order
+from tfdist.data.per_worker import PerWorker
 from tfdist.data.served import served
 from tfdist.errors import FailedError, UsageError
 from tfdist.factory import current
@@ -58,6 +60,7 @@ def _run(settings: Settings, strategy: tf.distribute.Strategy) -> dict[str, Any]
         settings.steps_per_epoch,
         settings.drop_remainder,
     )
+    account = replace(account, declared=isinstance(source.train, PerWorker))
     of_rate = saving.replicas_of_rate(saves, settings, current().num_replicas)
     model = model_of(settings, source, strategy, of_rate)
     if settings.export_dir is not None:

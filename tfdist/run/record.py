@@ -53,7 +53,7 @@ def record(
         "optimizer": optimizer_name(model),
         "learning_rate": learning_rate(model),
         "seed": context.seed,
-        "global_batch": account.global_batch,
+        "global_batch": None if account.declared else account.global_batch,
         "epochs": settings.epochs,
         "steps": steps,
         "examples": examples,

@@ -52,7 +52,10 @@ def _replicas(context: Context) -> str:
 
 
 def _batch(account: Ledger) -> Iterator[str]:
-    yield f"{account.global_batch} examples ({account.per_replica} on a replica)"
+    if account.declared:
+        yield "each worker has its own"
+    else:
+        yield f"{account.global_batch} examples ({account.per_replica} on a replica)"
     yield f"{_known(account.steps_per_epoch)} steps an epoch"
     yield f"{_known(account.examples)} examples"
     yield "none dropped" if account.dropped == 0 else f"{_known(account.dropped)} left out an epoch"

@@ -64,7 +64,7 @@ def first_batch(saves: Checkpoint | None, settings: Settings, account: Ledger) -
     if saves is None or at is None or at.step == 0:
         return _BEGINNING
     steps = account.steps_per_pass
-    if steps is None and settings.steps_per_epoch is not None:
+    if account.declared or (steps is None and settings.steps_per_epoch is not None):
         return _BEGINNING  # No one knows where a pass ended: fit() reads up to there.
     saves.skips_data = False
     if steps is None:

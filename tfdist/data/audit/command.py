@@ -8,8 +8,8 @@ from dataclasses import asdict
 import tfdist
 from tfdist import names
 from tfdist.cluster import Cluster, meet
-from tfdist.data import Source, load
-from tfdist.data.audit.declared import audit_declared
+from tfdist.data import Source, load, own
+from tfdist.data.audit.declared import audit_declared, audit_declared_with
 from tfdist.data.audit.findings import Findings
 from tfdist.data.audit.report import report
 from tfdist.data.audit.tasks import audit, audit_with
@@ -40,15 +40,10 @@ def run(settings: Settings, cluster: Cluster) -> int:
         )
     load_tensorflow()
     declared = _declared(settings)
-    if declared is not None and together:
-        raise UsageError(
-            f"{settings.dataset!r} gives each worker data of its own, which is audited outside of "
-            f"the cluster: unset {cluster.source} and give --workers={cluster.num_workers}"
-        )
-    if declared is not None:
+    if together:
+        found = _in_cluster(settings, cluster, declared)
+    elif declared is not None:
         found = audit_declared(declared, settings.workers or 1)
-    elif together:
-        found = _in_cluster(settings, cluster)
     else:
         found = audit(
             lambda: _load(settings),
@@ -61,11 +56,13 @@ def run(settings: Settings, cluster: Cluster) -> int:
     return EXIT_FAILED if found.faults else EXIT_DONE
 
 
-def _in_cluster(settings: Settings, cluster: Cluster) -> Findings:
+def _in_cluster(settings: Settings, cluster: Cluster, declared: PerWorker | None) -> Findings:
     facts = {name: value for name, value in asdict(settings).items() if name not in _OWN}
     channel = meet(cluster, {"tfdist": tfdist.__version__, "audit": facts})
     try:
         rank = cluster.workers.index(cluster.task)
+        if declared is not None:
+            return audit_declared_with(channel, declared, rank, cluster.num_workers)
         size = cluster.num_workers, settings.replicas_per_worker
         return audit_with(channel, _load(settings), settings.order(), rank, *size)
     finally:
@@ -76,8 +73,7 @@ def _declared(settings: Settings) -> PerWorker | None:
     """What the user's function declares as data of each worker, None when it does not."""
     if not names.is_function(settings.dataset):
         return None
-    answer = names.call(settings.dataset, data_dir=settings.data_dir)
-    return answer if isinstance(answer, PerWorker) else None
+    return own.declared(settings.dataset, settings.data_dir)
 
 
 def _load(settings: Settings) -> Source:

@@ -15,7 +15,7 @@ from tfdist.data.divided import Divided
 from tfdist.data.order import Order
 from tfdist.data.source import Source
 
-_STEPS_AT_ONCE = 32  # Between two meetings of the tasks, so that none waits long for another.
+STEPS_AT_ONCE = 32  # Between two meetings of the tasks, so that none waits long for another.
 
 
 def audit(
@@ -106,7 +106,7 @@ def _again(source: Source, sources: Callable[[], Source]) -> Source:
 
 def _steps(readers: Iterable[Worker]) -> bool:
     """Let each read some batches; whether one of them has not come to its end."""
-    goes_on = [all(each.step() for _ in range(_STEPS_AT_ONCE)) for each in readers]
+    goes_on = [all(each.step() for _ in range(STEPS_AT_ONCE)) for each in readers]
     return any(goes_on)
 
 
