@@ -1,12 +1,13 @@
 """What is measured, in which order, and how it is shown."""
 
 import json
+import re
 
 import pytest
 
 from tfdist import bench
 from tfdist.errors import UsageError
-from tfdist.timing import report, rounds
+from tfdist.timing import plot, report, rounds
 from tfdist.timing.settings import Settings
 from tfdist.timing.start import measure
 
@@ -98,3 +99,13 @@ def test_the_loop_is_measured_beside_that_of_keras(capsys, tmp_path):
     assert bench.main(words) == 0
     row = json.loads(file.read_text())["rows"][0]
     assert f"Keras' fit {row['keras']:.3g} ms" in capsys.readouterr().out
+
+
+def test_efficiency_is_drawn_in_the_style_of_all_pictures(tmp_path):
+    rows = [_row(1, 1000.0, 0.1, 0.0), _row(2, 1500.0, 0.0, 0.4), _row(4, 1000.0, 0.5, 0.1)]
+    file = tmp_path / "scaling.svg"
+    plot.draw([{**rows[0], "transport": "none"}, *rows[1:]], str(file))
+    drawn = file.read_text()
+    assert "efficiency" in drawn
+    assert "ring" in drawn
+    assert "none" not in re.findall(r"<!-- (.*?) -->", drawn)

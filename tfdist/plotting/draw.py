@@ -31,9 +31,9 @@ def curves(runs: Sequence[Run]) -> Any:
             "none of these runs left curves: give their --log_dir, or output of "
             "--log_format=json; --scaling needs the run records only"
         )
-    figure, panels = _panels(len(names))
+    figure, each_panel = panels(len(names))
     in_order = sorted(names, key=lambda each: (each != "loss", each))
-    for panel, name in zip(panels, in_order, strict=False):
+    for panel, name in zip(each_panel, in_order, strict=False):
         for number, run in enumerate(runs):
             for key, stroke in ((name, "-"), (f"val_{name}", "--")):
                 points = run.curves.get(key, [])
@@ -43,10 +43,10 @@ def curves(runs: Sequence[Run]) -> Any:
                         *zip(*points, strict=True),
                         stroke,
                         label=label,
-                        **_style(number, len(points)),
+                        **style(number, len(points)),
                     )
         panel.set(xlabel="step", ylabel=name.replace("_", " "))
-    panels[0].legend(frameon=False, fontsize="small")
+    each_panel[0].legend(frameon=False, fontsize="small")
     return figure
 
 
@@ -61,10 +61,10 @@ def scaling(runs: Sequence[Run]) -> Any:
     records = [run.record for run in runs if run.record.get(_SPEED)]
     if len(records) < 2:
         raise UsageError("--scaling needs the records of two runs or more: give their output")
-    figure, (panel,) = _panels(1)
+    figure, (panel,) = panels(1)
     for number, strategy in enumerate(dict.fromkeys(each["strategy"] for each in records)):
         points = sorted((r["replicas"], r[_SPEED]) for r in records if r["strategy"] == strategy)
-        panel.plot(*zip(*points, strict=True), "-", label=strategy, **_style(number, len(points)))
+        panel.plot(*zip(*points, strict=True), "-", label=strategy, **style(number, len(points)))
     first, speed = min((each["replicas"], each[_SPEED]) for each in records)
     most = max(each["replicas"] for each in records)
     panel.plot([first, most], [speed, speed * most / first], ":", color="black", label="ideal")
@@ -74,7 +74,8 @@ def scaling(runs: Sequence[Run]) -> Any:
     return figure
 
 
-def _style(number: int, points: int) -> dict[str, Any]:
+def style(number: int, points: int) -> dict[str, Any]:
+    """Return what sets one line of a panel apart, by its number and that of its points."""
     return {
         "color": _COLOURS[number % len(_COLOURS)],
         "marker": _MARKS[number % len(_MARKS)],
@@ -85,16 +86,17 @@ def _style(number: int, points: int) -> dict[str, Any]:
     }
 
 
-def _panels(count: int) -> tuple[Any, list[Any]]:
+def panels(count: int) -> tuple[Any, list[Any]]:
+    """Return a figure and so many panels."""
     from matplotlib.figure import Figure
 
     columns = min(count, 3)
     rows = math.ceil(count / columns)
     figure = Figure((_WIDTH * columns, _HEIGHT * rows), layout="constrained", dpi=120)
-    panels = list(figure.subplots(rows, columns, squeeze=False).flat)
-    for panel in panels:
+    found = list(figure.subplots(rows, columns, squeeze=False).flat)
+    for panel in found:
         panel.spines[["top", "right"]].set_visible(False)
         panel.grid(alpha=0.3)
-    for panel in panels[count:]:
+    for panel in found[count:]:
         panel.set_visible(False)
-    return figure, panels
+    return figure, found

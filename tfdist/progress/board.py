@@ -51,7 +51,7 @@ class Board(Observer):
     def text(self, name: str, values: Mapping[str, Any]) -> None:
         """Show some values as a table, once there is something to show or at once if there is."""
         rows = [f"| {key} | {value} |" for key, value in values.items()]
-        self._texts[name] = "\n".join(["| | |", "|---|---|", *rows])
+        self._texts[name] = "\n".join(["| name | value |", "|---|---|", *rows])
         if self._writer is not None:
             self._write_texts()
 
