@@ -1,6 +1,7 @@
 """A loss that is not a number: named, never saved, and left out when that is asked for."""
 
 import json
+import shutil
 
 import keras
 import numpy as np
@@ -85,6 +86,17 @@ def test_goes_back_and_leaves_that_batch_out(steps, tmp_path, capsys):
     assert "goes back there and leaves out batch 4" in capsys.readouterr().err
     # As many batches, of which the last epoch of the other had one less.
     assert small.differences(expected, found) == []
+
+
+def test_never_begins_anew_when_what_it_goes_back_to_was_removed(tmp_path):
+    kept = tfdist.Checkpoint(tmp_path / "saved", every_steps=3, at_begin=True)
+    model = small.model(small.momentum(), dropout=0)
+    words = {"epochs": 3, "steps_per_epoch": 7, "verbose": 0}
+    with pytest.raises(GoBackError):
+        model.fit(data(), **words, callbacks=[Finite(kept, rollback=True), kept])
+    shutil.rmtree(tmp_path / "saved")
+    with pytest.raises(FailedError, match=r"no checkpoint to go back to: those in .* were removed"):
+        model.fit(data(), **words, callbacks=[Finite(kept, rollback=True), kept])
 
 
 def test_a_weight_that_is_not_a_number_is_never_saved(tmp_path):

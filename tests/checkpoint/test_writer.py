@@ -1,5 +1,7 @@
 """A save beside the training: it goes on meanwhile, and what is saved is the moment of the save."""
 
+import shutil
+import subprocess
 import threading
 
 import keras
@@ -78,3 +80,53 @@ def test_what_fails_beside_the_training_ends_it(tmp_path, monkeypatch):
     with pytest.raises(UsageError, match=said):
         fit(tmp_path, monkeypatch, opens, beside=True, keep_best="loss")
     assert [each.step for each in positions(tmp_path)] == [3]
+
+
+class After(keras.callbacks.Callback):
+    """Does something to the folder after the first of three epochs."""
+
+    def __init__(self, does):
+        super().__init__()
+        self.does = does
+
+    def on_epoch_end(self, epoch, logs=None):
+        if epoch == 1:
+            self.does()
+
+
+def fit_and(does, folder, **saves):
+    kept = Checkpoint(folder, every_steps=5, **saves)
+    net = model(momentum())
+    net.fit(data(), epochs=3, verbose=1, callbacks=[After(does), kept])
+    return kept
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_folder_that_becomes_read_only_ends_it_with_the_last_whole_one(beside, tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk], check=True, timeout=20)
+    try:
+        locks = ["mount", "-o", "remount,ro", disk]
+        said = r"step-000000014-.* \(Read-only file system\); the last whole one is .*-000000010-"
+
+        def lock():
+            subprocess.run(locks, check=True, timeout=20)
+
+        with pytest.raises(UsageError, match=said):
+            fit_and(lock, disk / "saved", keep_best="loss", every_epochs=1, beside=beside)
+        assert verify(disk / "saved" / positions(disk / "saved")[-1].name)["step"] == 10
+    finally:
+        subprocess.run(["umount", "--lazy", disk], check=True, timeout=20)
+
+
+def test_a_folder_removed_under_way_is_made_anew_and_told_of(tmp_path, capsys):
+    folder = tmp_path / "saved"
+    kept = fit_and(lambda: shutil.rmtree(folder), folder)
+    assert f"{folder} was removed, with the checkpoints in it" in capsys.readouterr().err
+    assert positions(folder)[-1].end
+    assert all(verify(folder / each.name) for each in positions(folder))
+    shutil.rmtree(folder / kept.writer.whole.name)
+    assert kept.writer.whole == folder / positions(folder)[-1].name
+    shutil.rmtree(folder)
+    assert kept.writer.whole is None  # what is not there is not named

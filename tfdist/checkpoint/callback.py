@@ -86,7 +86,7 @@ class Checkpoint(BetweenCalls):
         self._chosen: tuple[dict[str, Any] | None, list[str]] | None = None
         self.same = dict(same or {})
         self._watch = Watch(grace_seconds)
-        self._trains = False
+        self._trains = self._goes_back = False
 
     def before(self, epochs: int) -> Mapping[str, Any]:
         """Return what was `same` in the run that training for so many epochs goes on with."""
@@ -119,6 +119,7 @@ class Checkpoint(BetweenCalls):
         at = self.position(self._epochs) or Position(0, 0)
         manifest, self.writer.damaged = self._chosen or (None, [])
         self._chosen, self._afresh = None, False  # the next fit() looks again
+        self._goes_back = False
         self._saved = None if manifest is None else at
         self.writer.whole = None if manifest is None else self._folder / at.name
         self._epoch, self._done = at.epoch, at.step_in_epoch
@@ -184,6 +185,7 @@ class Checkpoint(BetweenCalls):
         with suppress(UsageError):
             self.writer.wait()
         error = sys.exc_info()[1]
+        self._goes_back = isinstance(error, GoBackError)
         tells = isinstance(error, (UsageError, FailedError, GoBackError, SystemExit))
         if self.engine.is_chief and not tells:
             say(f"training failed; the last whole checkpoint is {self.writer.whole or 'none'}")
@@ -195,6 +197,11 @@ class Checkpoint(BetweenCalls):
     def _choose(self, epochs: int) -> dict[str, Any] | None:
         if self._chosen is None:
             self._chosen = together.choose(self._folder, epochs, self._afresh)
+            if self._goes_back and self._chosen[0] is None:
+                raise FailedError(
+                    f"there is no checkpoint to go back to: those in {self._folder} were removed; "
+                    "start the training anew"
+                )
         return self._chosen[0]
 
     def _go_on(self, manifest: dict[str, Any], at: Position) -> None:

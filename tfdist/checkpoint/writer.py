@@ -11,6 +11,7 @@ from tfdist.checkpoint import folder
 from tfdist.checkpoint.content import Content
 from tfdist.checkpoint.places import Place
 from tfdist.checkpoint.position import Position
+from tfdist.checkpoint.say import say
 from tfdist.errors import UsageError
 
 _TELL_SECONDS = 1.0  # saves that follow each other faster are told of together
@@ -35,7 +36,7 @@ class Writer:
         beside: bool,
         told: Callable[[str], None],
     ) -> None:
-        self.whole: Place | None = None  # the last one that is
+        self._whole: Place | None = None
         self.damaged: list[str] = []
         self.seconds: list[float] = []  # that each took
         self.still_seconds: list[float] = []  # that training stood still for each
@@ -44,6 +45,18 @@ class Writer:
         self._thread: threading.Thread | None = None
         self._last_told = float("-inf")
         self._failed: tuple[Place, OSError] | None = None
+
+    @property
+    def whole(self) -> Place | None:
+        """The last one that is whole; when somebody has removed it, the last of those left."""
+        if self._whole is None or self._whole.exists():
+            return self._whole
+        left = [at.name for at in folder.positions(self._path) if at.name not in self.damaged]
+        return self._path / left[-1] if left else None
+
+    @whole.setter
+    def whole(self, path: Place | None) -> None:
+        self._whole = path
 
     @property
     def is_busy(self) -> bool:
@@ -97,6 +110,8 @@ class Writer:
     def _try(self, content: Content, facts: dict[str, Any], begun: float) -> None:
         path = self._path / content.position.name
         try:
+            if self._whole is not None and not self._path.exists():
+                say(f"{self._path} was removed, with the checkpoints in it: it is made anew")
             content.write(self._path, facts)
             self.whole = path
             folder.prune(self._path, self._keep, self._keep_best, self.damaged)
