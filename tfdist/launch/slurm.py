@@ -20,14 +20,16 @@ TASK = cause.shell("$SLURM_PROCID", "$SLURMD_NODENAME")
 
 
 def batch_script(settings: Settings, command: Sequence[str]) -> str:
-    """Return the text for sbatch, to be run in this folder."""
+    """Return the text for sbatch, to be run in this folder unless its options name another."""
+    asked = shlex.split(settings.submit_options or "")
+    elsewhere = any(word.startswith(("--chdir", "-D")) for word in asked)
     options = [
         f"--job-name={settings.job_name}",
         f"--ntasks={size(settings)}",
-        f"--chdir={os.getcwd()}",
+        *([] if elsewhere else [f"--chdir={os.getcwd()}"]),
         *([f"--output={os.path.abspath(settings.log_dir)}/%j.log"] if settings.log_dir else []),
         *(["--requeue"] if settings.max_restarts else []),
-        *shlex.split(settings.submit_options or ""),
+        *asked,
     ]
     lines = [
         "#!/bin/bash",
