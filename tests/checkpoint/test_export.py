@@ -57,6 +57,10 @@ def same(left, right):
     return all(np.array_equal(a, b) for a, b in zip(left, right, strict=True))
 weights = [variables.number(v) for v in model.weights]
 print("RESULT", same(back, [v.array for v in wanted]), same(found, weights), flush=True)
+try:
+    model.fit(small.data(), verbose=0)
+except Exception as error:
+    print("REFUSED", type(error).__name__, error, flush=True)
 os._exit(0)
 """
 ROWS = np.arange(16, dtype="float32").reshape(2, 8) / 7
@@ -170,6 +174,8 @@ def test_variables_in_parts_on_two_servers_are_put_together(tmp_path):
     with hold_ports(3) as ports:
         done = run_alone(SHARDED.format(ports=ports, folder=str(tmp_path)))
     assert "RESULT True True" in done.stdout, done.stderr
+    assert "REFUSED UsageError " in done.stdout, done.stdout
+    assert "is cut into parts by a variable_partitioner" in done.stdout, done.stdout
 
 
 def test_a_run_of_two_workers_exports_once_what_it_ended_with(tmp_path):

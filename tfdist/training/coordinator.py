@@ -98,7 +98,7 @@ class Coordinated(Engine):
     """An engine whose steps are computed by the workers of a ParameterServerStrategy.
 
     Raises:
-        UsageError: the model is to run eagerly, which workers cannot.
+        UsageError: the model is to run eagerly, which workers cannot; or a variable is cut.
     """
 
     apart = True
@@ -114,6 +114,13 @@ class Coordinated(Engine):
             raise UsageError(
                 "run_eagerly=True was received, but workers of parameter_server run graphs only; "
                 "debug with strategy one_device."
+            )
+        cut = [v.path for v in self.model.variables if internals.is_cut(v)]
+        if cut:
+            raise UsageError(
+                f"{cut[0]} is cut into parts by a variable_partitioner, and Keras cannot train "
+                "such a variable: leave the partitioner out; tfdist.strategy() places whole "
+                "variables on the ps tasks by size"
             )
         super().ready(spec)
         if self.model.optimizer is not None:

@@ -204,6 +204,11 @@ def raw(variable: keras.Variable) -> tf.Variable:
     return variable._value
 
 
+def is_cut(variable: keras.Variable) -> bool:
+    """Whether a strategy keeps a variable in parts: a ShardedVariable, which has no handle."""
+    return type(variable._value).__name__ == "ShardedVariable"
+
+
 def replace_raw(variable: keras.Variable) -> None:
     """Make a new TensorFlow variable of the same value, in the scope that is active now."""
     variable._initialize(tf.convert_to_tensor(variable._value))
