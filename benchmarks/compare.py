@@ -10,11 +10,13 @@ import statistics
 import subprocess
 import sys
 from collections import defaultdict
+from contextlib import nullcontext
 
 from contenders import contenders, measure
+from hosts import Hosts, two_hosts
 
 _STEPS = {"mlp": 2000, "cnn": 200, "wide": 40}
-Times = dict[str, dict[str, list[float]]]  # of each model and contender, ms per step of each round
+Times = dict[str, dict[str, list[float]]]  # of each model and contender, a figure of each round
 
 
 def main() -> None:
@@ -22,41 +24,58 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", default="mlp,cnn,wide")
     parser.add_argument("--rounds", type=int, default=5, help="times each is run, in turn")
+    parser.add_argument("--steps", type=int, help="of each run that are timed")
     parser.add_argument("--batch", type=int, default=128, help="examples in a global batch")
-    parser.add_argument("--only", default="", help="contenders whose name has this in it")
+    parser.add_argument("--only", default="", help="those whose name has one of these: a;b")
     parser.add_argument("--torch-python", help="interpreter of an environment with torch 2.13")
     parser.add_argument("--keras-python", help="interpreter of an environment with tf-keras 2.21")
+    parser.add_argument("--rate", help="between two hosts with a cable such as 1gbit; needs root")
     parser.add_argument("--json", help="file to write all figures to")
     given = parser.parse_args()
-    times = _run(given)
-    sys.stdout.write("\n".join(table(times)) + "\n")
+    with two_hosts(given.rate) if given.rate else nullcontext() as hosts:
+        found = _run(given, hosts)
+    for figure, unit in (("ms_per_step", "ms per step"), ("mb", "MB of a worker")):
+        sys.stdout.write("\n".join(table(_each(found, figure), unit)) + "\n\n")
     if given.json:
         with open(given.json, "w") as file:
-            json.dump(times, file, indent=1)
+            json.dump(found, file, indent=1)
 
 
-def _run(given: argparse.Namespace) -> Times:
-    every = [c for c in contenders(given.torch_python, given.keras_python) if given.only in c.name]
-    times: Times = {model: defaultdict(list) for model in given.models.split(",")}
+def _each(found: dict, figure: str) -> Times:
+    return {
+        model: {name: [run.get(figure, math.nan) for run in runs] for name, runs in of.items()}
+        for model, of in found.items()
+    }
+
+
+def _run(given: argparse.Namespace, hosts: Hosts | None) -> dict:
+    every = [
+        c
+        for c in contenders(given.torch_python, given.keras_python)
+        if any(part in c.name for part in given.only.split(";"))
+        and (hosts is None or c.processes == 2)
+    ]
+    found: dict = {model: defaultdict(list) for model in given.models.split(",")}
     for turn in range(given.rounds):
-        for model in times:
+        for model in found:
             # The order alternates, so that no one always runs behind the same other.
             for contender in every if turn % 2 == 0 else reversed(every):
                 try:
-                    ms = measure(contender, model, _STEPS[model], given.batch)
+                    steps = given.steps or _STEPS[model]
+                    ran = measure(contender, model, steps, given.batch, hosts)
                 except (RuntimeError, OSError, subprocess.TimeoutExpired) as error:
-                    ms = math.nan
+                    ran = {}
                     sys.stderr.write(f"{contender.name} failed: {error}\n")
-                times[model][contender.name].append(ms)
+                found[model][contender.name].append(ran)
                 load = os.getloadavg()[0]
-                sys.stderr.write(f"{turn} {model} {contender.name}: {ms:.3f} ms, load {load:.1f}\n")
-    return times
+                sys.stderr.write(f"{turn} {model} {contender.name}: {ran}, load {load:.1f}\n")
+    return found
 
 
-def table(times: Times) -> list[str]:
+def table(times: Times, unit: str) -> list[str]:
     """Return the lines of a table in Markdown: medians, and how many times the first's each is."""
     names = list(next(iter(times.values())))
-    lines = ["| ms per step | " + " | ".join(times) + " |", "|---" * (len(times) + 1) + "|"]
+    lines = [f"| {unit} | " + " | ".join(times) + " |", "|---" * (len(times) + 1) + "|"]
     for name in names:
         cells = []
         for of in times.values():

@@ -10,9 +10,14 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hosts import CABLE, Hosts
+
+from tfdist.launch.mpi import BETWEEN_HOSTS
+
 _HERE = Path(__file__).resolve().parent
 _MPIRUN = ("--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np", "2")
-_LIMIT_SECONDS = 600
+_PASSED_ON = ("-x", "PYTHONPATH")
+_LIMIT_SECONDS = 300
 
 
 @dataclass(frozen=True)
@@ -43,9 +48,13 @@ class Contender:
 def contenders(torch_python: str | None, keras_python: str | None) -> list[Contender]:
     """Return all whose interpreter is given; those of tfdist need none."""
     own = "run_tfdist.py"
+    mpi, ring = ("--transport=mpi",), ("--transport=ring", "--between=2")
     found = [
-        Contender("tfdist mpi", own, "mpirun", ("--transport=mpi",)),
-        Contender("tfdist ring", own, "TF_CONFIG", ("--transport=ring", "--between=2")),
+        Contender("tfdist mpi", own, "mpirun", mpi),
+        Contender("tfdist mpi, factors", own, "mpirun", (*mpi, "--compression=factors")),
+        Contender("tfdist mpi, bf16", own, "mpirun", (*mpi, "--compression=bf16")),
+        Contender("tfdist ring", own, "TF_CONFIG", ring),
+        Contender("tfdist ring, factors", own, "TF_CONFIG", (*ring, "--compression=factors")),
         Contender("tfdist, one process, half the batch", own, "alone"),
     ]
     if torch_python:
@@ -57,32 +66,50 @@ def contenders(torch_python: str | None, keras_python: str | None) -> list[Conte
     return found
 
 
-def measure(contender: Contender, model: str, steps: int, batch: int) -> float:
-    """Run a contender once; return milliseconds per step.
+def measure(
+    contender: Contender, model: str, steps: int, batch: int, hosts: Hosts | None = None
+) -> dict[str, float]:
+    """Run a contender once, on one machine or on two hosts; return what its first task found.
 
     Raises:
         RuntimeError: it failed; with the end of what it said.
     """
     rows = str(batch if contender.processes == 2 else batch // 2)
     script = [str(_HERE / contender.script), model, str(steps), rows, *contender.options]
-    command = [*_starter(contender), *script]
     env = {**os.environ, "PYTHONPATH": str(_HERE.parent), **contender.env}
-    if contender.start != "TF_CONFIG":
-        return _result([_start(command, env)])
-    ports = [_free_port() for _ in range(2)]
-    cluster = {"worker": [f"127.0.0.1:{port}" for port in ports]}
-    tasks = [{"cluster": cluster, "task": {"type": "worker", "index": i}} for i in range(2)]
-    return _result([_start(command, {**env, "TF_CONFIG": json.dumps(task)}) for task in tasks])
+    if contender.start == "TF_CONFIG":
+        command, tasks = [contender.python, *script], _tf_configs(hosts)
+        commands = [hosts.on(i, command) if hosts else command for i in range(2)]
+        each = zip(commands, tasks, strict=True)
+        return _result([_start(words, {**env, "TF_CONFIG": task}) for words, task in each])
+    starters = _starters(contender, hosts)
+    if hosts:
+        env |= {"GLOO_SOCKET_IFNAME": CABLE, "PRTE_MCA_plm_ssh_agent": hosts.agent}
+        env |= BETWEEN_HOSTS
+        starters = [hosts.on(i, words) for i, words in enumerate(starters)]
+    return _result([_start([*words, *script], env) for words in starters])
 
 
-def _starter(contender: Contender) -> list[str]:
+def _starters(contender: Contender, hosts: Hosts | None) -> list[list[str]]:
+    """Return the commands, each for a host, that start what comes behind them."""
     folder = Path(contender.python).parent
     if contender.start == "mpirun":
-        return [str(folder / "mpirun"), *_MPIRUN, contender.python]
+        where = ["--host", ",".join(hosts.addresses), *_PASSED_ON] if hosts else []
+        return [[str(folder / "mpirun"), *_MPIRUN, *where, contender.python]]
     if contender.start == "torchrun":
-        port = f"--master_port={_free_port()}"
-        return [str(folder / "torchrun"), "--nproc_per_node=2", port]
-    return [contender.python]
+        words = [str(folder / "torchrun"), f"--master_port={_free_port()}"]
+        if not hosts:
+            return [[*words, "--nproc_per_node=2"]]
+        words += ["--nnodes=2", "--nproc_per_node=1", f"--master_addr={hosts.addresses[0]}"]
+        return [[*words, f"--node_rank={i}"] for i in range(2)]
+    return [[contender.python]]
+
+
+def _tf_configs(hosts: Hosts | None) -> list[str]:
+    addresses = hosts.addresses if hosts else ("127.0.0.1", "127.0.0.1")
+    workers = [f"{address}:{_free_port()}" for address in addresses]
+    tasks = [{"type": "worker", "index": i} for i in range(2)]
+    return [json.dumps({"cluster": {"worker": workers}, "task": task}) for task in tasks]
 
 
 def _start(command: list[str], env: dict[str, str]) -> subprocess.Popen[str]:
@@ -90,7 +117,7 @@ def _start(command: list[str], env: dict[str, str]) -> subprocess.Popen[str]:
     return subprocess.Popen(command, env=env, stdout=pipe, stderr=pipe, text=True)
 
 
-def _result(processes: list[subprocess.Popen[str]]) -> float:
+def _result(processes: list[subprocess.Popen[str]]) -> dict[str, float]:
     try:
         outputs = [process.communicate(timeout=_LIMIT_SECONDS) for process in processes]
     finally:
@@ -100,7 +127,7 @@ def _result(processes: list[subprocess.Popen[str]]) -> float:
         if process.returncode:
             raise RuntimeError(f"{process.args} ended with {process.returncode}: {errors[-2000:]}")
     lines = (line for out, _ in outputs for line in out.splitlines())
-    return float(next(json.loads(line) for line in lines if line.startswith("{"))["ms_per_step"])
+    return next(json.loads(line) for line in lines if line.startswith("{"))
 
 
 def _free_port() -> int:

@@ -27,7 +27,7 @@ def main() -> None:
         tf.distribute.MultiWorkerMirroredStrategy() if several else tf.distribute.get_strategy()
     )
     import tf_keras
-    from work import keras_data, keras_model, warm_up
+    from work import keras_data, keras_model, peak_mb, warm_up
 
     data = keras_data(tf, given.batch)
     with strategy.scope():
@@ -37,7 +37,7 @@ def main() -> None:
     model.fit(data, steps_per_epoch=given.steps, epochs=1, verbose=0)
     ms = (time.perf_counter() - begin) / given.steps * 1e3
     if not several or not strategy.cluster_resolver.task_id:
-        print(json.dumps({"ms_per_step": ms}))  # noqa: T201
+        print(json.dumps({"ms_per_step": ms, "mb": peak_mb()}))  # noqa: T201
 
 
 if __name__ == "__main__":

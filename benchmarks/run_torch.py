@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import torch
 from torch import nn
-from work import BATCHES, CLASSES, LEARNING_RATE, images, warm_up
+from work import BATCHES, CLASSES, LEARNING_RATE, images, peak_mb, warm_up
 
 
 def main() -> None:
@@ -32,7 +32,7 @@ def main() -> None:
     train(given.steps)
     ms = (time.perf_counter() - begin) / given.steps * 1e3
     if not int(os.environ.get("RANK", "0")):
-        print(json.dumps({"ms_per_step": ms}))  # noqa: T201
+        print(json.dumps({"ms_per_step": ms, "mb": peak_mb()}))  # noqa: T201
 
 
 def trainer(model: nn.Module, tasks: int, rows: int) -> Callable[[int], float]:

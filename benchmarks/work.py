@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,11 @@ BATCHES = 50  # global batches held in memory, read again and again
 def warm_up(steps: int) -> int:
     """Return the steps before those that are timed."""
     return max(steps // 2, 40)
+
+
+def peak_mb() -> float:
+    """Return the most memory that this process ever held, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def images(count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -141,8 +141,12 @@ def test_transports_that_cannot_be(transport, message):
 @pytest.mark.parametrize(
     ("compression", "transport", "message"),
     [
-        ("zip", "ring", "'zip' is unknown: choose one of none, bf16, fp16"),
-        ("bf16", "nccl", "with transport 'nccl', which sends float32: use ring or mpi"),
+        ("zip", "ring", "'zip' is unknown: choose one of none, factors, bf16, fp16"),
+        (
+            "bf16",
+            "nccl",
+            "with transport 'nccl', which sends whole gradients in float32",
+        ),
     ],
 )
 def test_compressions_that_cannot_be(compression, transport, message):

@@ -36,7 +36,7 @@ MISTAKES = [
     ({"profile_steps": "20:10"}, "--profile_steps is '20:10': give the first step"),
     ({"profile_steps": "1:2"}, "--profile_steps was given without --log_dir: give the folder too"),
     ({"transport": "tcp"}, "--transport is 'tcp': give one of auto, ring, nccl, mpi"),
-    ({"compression": "zip"}, "--compression is 'zip': give one of none, bf16, fp16"),
+    ({"compression": "zip"}, "--compression is 'zip': give one of none, factors, bf16, fp16"),
     ({"jit": "yes"}, "--jit is 'yes': give one of auto, on, off"),
     ({"lr_scaling": "square"}, "--lr_scaling is 'square': give one of none, linear, sqrt"),
     ({"warmup_steps": -1}, "--warmup_steps is -1, but must be 0 or more: give a larger number"),

@@ -11,7 +11,7 @@ from tfdist.errors import UsageError
 if TYPE_CHECKING:
     import tensorflow as tf
 
-COMPRESSIONS = ("none", "bf16", "fp16")
+COMPRESSIONS = ("none", "factors", "bf16", "fp16")
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ def check_compression(compression: str, transport: str) -> None:
         )
     if compression != "none" and transport == "nccl":
         raise UsageError(
-            f"compression {compression!r} was asked for with transport 'nccl', which sends "
-            "float32: use ring or mpi, or compression 'none'."
+            f"compression {compression!r} was asked for with transport 'nccl', which sends whole "
+            "gradients in float32: use ring or mpi, or compression 'none'."
         )
 
 

@@ -34,7 +34,8 @@ class SpeedFlags:
         "none",
         _GROUP,
         "TYPE",
-        "of gradients between workers: none, or in 16 bits as bf16 or fp16, added up in float32",
+        "of gradients between workers: none; factors: those of large Dense layers as the two "
+        "matrices they are made of; or in 16 bits as bf16 or fp16, added up in float32",
     )
     jit: str = flag(
         "off", _GROUP, "WHEN", "compile the step by XLA: on, off; auto: where Keras would"

@@ -51,6 +51,7 @@ class Apart(TrainStep):
 
     def __init__(self, model: keras.Model, strategy: tf.distribute.Strategy, period: int) -> None:
         super().__init__(model, strategy)
+        self.sends_factors = False  # gradients stay here
         self.remote = True  # metrics are counted apart until the next meeting
         self._period = period
         self._steps = _variable(0, tf.int32)

@@ -12,6 +12,7 @@ from tfdist.training import internals
 from tfdist.training.capture import teach_layers
 from tfdist.training.coordinator import Coordinated
 from tfdist.training.engine import Engine
+from tfdist.training.factored import teach_matmul
 from tfdist.training.guard import guarded
 from tfdist.training.own_apply import teach_optimizers
 from tfdist.training.share import teach_keras
@@ -44,6 +45,7 @@ def distribute(model: keras.Model, *, sync_period: int | None = None) -> keras.M
     internals.check()
     teach_keras()
     teach_layers()
+    teach_matmul()
     teach_optimizers()
     engine = _engine(model, tf.distribute.get_strategy(), sync_period)
     model._distribute_strategy = None if internals.is_default(engine.strategy) else engine.strategy

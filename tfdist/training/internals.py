@@ -13,6 +13,7 @@ from typing import Any
 
 import keras
 import tensorflow as tf
+from keras.src import ops as keras_ops
 from keras.src.backend import compute_output_spec
 from keras.src.backend.common import global_state
 from keras.src.backend.tensorflow import nn as keras_nn
@@ -43,6 +44,7 @@ _RELIED_ON: tuple[tuple[Any, str, tuple[str, ...]], ...] = (
     (keras_loss, "squeeze_or_expand_to_same_rank", ("x1", "x2")),
     (reduction_metrics, "reduce_to_samplewise_values", ("values", "sample_weight", "reduce_fn")),
     (keras_nn, "_compute_moments_sync", ("x", "axes", "keepdims")),
+    (keras_ops, "matmul", ("x1", "x2")),
     (keras.Layer, "add_loss", ("loss",)),
     (keras.Layer, "_get_own_losses", ()),
     (keras.Layer, "_clear_losses", ()),

@@ -11,8 +11,10 @@ import tensorflow as tf
 
 from tfdist.training import internals
 from tfdist.training.capture import Capture
+from tfdist.training.factored import factored
 from tfdist.training.share import Share
 from tfdist.training.step import Step
+from tfdist.transport.factors import sends_factors
 
 
 class TrainStep(Step):
@@ -20,30 +22,38 @@ class TrainStep(Step):
 
     variables: list
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.sends_factors = sends_factors(self.strategy)
+
     def replica(self, batch: Any, share: Share, capture: Capture) -> tuple[dict, Any]:
         """Return the replica's addend of the gradient of the global loss."""
         model = self.model
         if not is_own(model, "train_step"):
             logs = model.train_step(batch)
             loss = logs.get("loss") if isinstance(logs, dict) else None
-            return {"gradients": [], "bad": self._bad(loss, [], share)}, logs
-        with tf.GradientTape() as tape:
+            return {"gradients": [], "factors": [], "bad": self._bad(loss, [], share)}, logs
+        with factored(share, self.sends_factors) as factors, tf.GradientTape() as tape:
             capture.watch(tape)
             y_pred, loss = compute_loss(model, batch, share, training=True)
             addend = model.optimizer.scale_loss(share.loss(loss))
         weights = model.trainable_weights
-        gradients = tape.gradient(addend, [capture.leaf(v) for v in weights])
-        pairs = [(g, v) for g, v in zip(gradients, weights, strict=True) if g is not None]
-        self.variables = [v for _, v in pairs]
+        with factors.differentiating():
+            gradients = tape.gradient(addend, [capture.leaf(v) for v in weights])
+        pairs, products = factors.apart(zip(gradients, weights, strict=True))
+        self.variables = [v for _, v in [*pairs, *products]]
         values, logs = self.metrics(batch, y_pred, share)
         found = [share.kept(g) for g, _ in pairs]
-        return values | {"gradients": found, "bad": self._bad(loss, found, share)}, logs
+        sent = [share.kept(factor) for factors, _ in products for factor in factors]
+        bad = self._bad(loss, [*found, *sent], share)
+        return values | {"gradients": found, "factors": sent, "bad": bad}, logs
 
     def write(self, sums: dict[str, Any]) -> None:
         """Write the state, then apply the global gradient once."""
         super().write(sums)
-        if sums["gradients"]:
-            internals.apply_once(self.model.optimizer, sums["gradients"], self.variables)
+        gradients = [*sums["gradients"], *sums["factors"]]
+        if gradients:
+            internals.apply_once(self.model.optimizer, gradients, self.variables)
 
     def _bad(self, loss: Any, gradients: list, share: Share) -> list:
         """Say whether a replica's loss and gradient are finite, when somebody watches."""

@@ -25,6 +25,7 @@ from tfdist.training.parts import part
 from tfdist.training.share import NeedsOthersError, Share, computing
 from tfdist.training.state import State, collect, write
 from tfdist.transport import first, here, join_replicas, sum_replicas
+from tfdist.transport.factors import multiply
 
 
 class Step:
@@ -90,6 +91,7 @@ class Step:
         whole = outputs.pop("outputs", None)
         if whole is not None:
             whole = tf.nest.map_structure(partial(join_replicas, self.strategy), whole)
+        factors = multiply(self.strategy, outputs.pop("factors", []))
         equal = [first(self.strategy, v) for v in outputs.pop("equal")]
         names = sorted(outputs)
         kinds = [name for name in names for _ in outputs[name]]
@@ -98,7 +100,7 @@ class Step:
         flat = sum_replicas(self.strategy, values, gradients)
         sums = iter(flat)
         summed: dict[str, Any] = {name: [next(sums) for _ in outputs[name]] for name in names}
-        return summed | {"equal": equal, "outputs": whole}
+        return summed | {"equal": equal, "outputs": whole, "factors": factors}
 
     @tf.autograph.experimental.do_not_convert
     def _run_replica(self, batch: Any) -> dict[str, list]:
