@@ -21,9 +21,9 @@ def address():
     service = tf.data.experimental.service
     dispatcher = service.DispatchServer()
     place = dispatcher.target.removeprefix("grpc://")
-    servers = [
-        service.WorkerServer(service.WorkerConfig(dispatcher_address=place)) for _ in range(2)
-    ]
+    # A server that has worked ends no sooner than its next heartbeat, every 30 s by default.
+    config = service.WorkerConfig(dispatcher_address=place, heartbeat_interval_ms=500)
+    servers = [service.WorkerServer(config) for _ in range(2)]
     yield place
     del servers
 
