@@ -77,7 +77,7 @@ def test_the_command_serves_until_it_is_asked_to_end():
             time.sleep(0.1)
         for each in running:
             each.kill(signal.SIGTERM)
-        assert [each.wait(20).returncode for each in running] == [0, 0]
+        assert [each.wait(60).returncode for each in running] == [0, 0]
 
 
 def test_it_needs_a_cluster(capsys):

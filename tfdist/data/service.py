@@ -23,6 +23,8 @@ from tfdist.run.flags import asks_for_help
 from tfdist.run.loading import load_tensorflow
 
 _WAIT_MILLISECONDS = 120_000  # of a task for the first one
+# A server that has worked ends no sooner than at its next heartbeat.
+_BEAT_MILLISECONDS = 1000
 _USAGE = "usage: python -m tfdist.launch --workers=N -- -m tfdist.data.service"
 
 
@@ -72,6 +74,7 @@ def serve(cluster: Cluster) -> list[Any]:
         dispatcher_address=dispatcher_address,
         worker_address=f"{host}:%port%",
         port=port,
+        heartbeat_interval_ms=_BEAT_MILLISECONDS,
         dispatcher_timeout_ms=_WAIT_MILLISECONDS,
     )
     servers.append(service.WorkerServer(config))
