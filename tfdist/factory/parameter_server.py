@@ -21,7 +21,10 @@ def build(cluster: Cluster) -> tf.distribute.Strategy:
     """
     import tensorflow as tf
 
+    from tfdist.factory.unlocked import keep_constants
+
     strategy = tf.distribute.ParameterServerStrategy(resolver(cluster, num_gpus=0))
+    keep_constants(f"/job:{cluster.task.type}/replica:0/task:{position(cluster)}/device:CPU:0")
     by_size(strategy.extended, cluster.num_ps)
     return strategy
 

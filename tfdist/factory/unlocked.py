@@ -1,8 +1,7 @@
-"""TensorFlow connects the tasks of a cluster while Python's other threads go on.
+"""TensorFlow waits for other tasks while Python's other threads go on.
 
-Its own binding keeps Python's lock until the last task has come, at most for an hour: meanwhile
-nobody could notice, or say, that one of them is lost. ctypes calls the same function without it.
-https://github.com/tensorflow/tensorflow/blob/v2.21.0/tensorflow/c/eager/c_api.h
+Where its own binding keeps Python's lock meanwhile, nobody could notice, or say, that one of them
+is lost.
 """
 
 import ctypes
@@ -13,7 +12,7 @@ from typing import Any
 
 import tensorflow as tf
 from tensorflow.python import pywrap_tfe
-from tensorflow.python.framework import errors_impl
+from tensorflow.python.framework import constant_op, errors_impl
 
 _NAME = "TFE_EnableCollectiveOps"
 _LIBRARIES = "libtensorflow_cc.*"
@@ -21,7 +20,12 @@ _LIBRARIES = "libtensorflow_cc.*"
 
 @contextmanager
 def unlocked() -> Iterator[None]:
-    """Connect without Python's lock in this block, where TensorFlow's library has the function."""
+    """Connect without Python's lock in this block, where TensorFlow's library has the function.
+
+    TensorFlow keeps it until the last task has come, at most for an hour. ctypes calls the same
+    function without it.
+    https://github.com/tensorflow/tensorflow/blob/v2.21.0/tensorflow/c/eager/c_api.h
+    """
     own = getattr(pywrap_tfe, _NAME)
     library = _library()
     if library is not None:
@@ -30,6 +34,21 @@ def unlocked() -> Iterator[None]:
         yield
     finally:
         setattr(pywrap_tfe, _NAME, own)
+
+
+def keep_constants(device: str) -> None:
+    """Make constants on a device of this process, also where another task's is asked for.
+
+    TensorFlow sends a constant there with Python's lock kept, but what an operation needs from
+    elsewhere without it.
+    """
+    own = constant_op.convert_to_eager_tensor
+
+    def convert(value: Any, ctx: Any, dtype: Any = None) -> Any:
+        with tf.device(device):
+            return own(value, ctx, dtype)
+
+    constant_op.convert_to_eager_tensor = convert
 
 
 def _library() -> ctypes.CDLL | None:
