@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 
 def by_worker(items: Any) -> Callable[[Any], Any]:
     """Return the function for `per_worker` that gives a worker its items.
@@ -30,12 +28,13 @@ def by_worker(items: Any) -> Callable[[Any], Any]:
 
 
 def _dataset(items: Any, mine: range) -> Any:
+    import numpy as np
     import tensorflow as tf
 
     first = tf.nest.map_structure(np.asarray, items[mine[0] if mine else 0])
     leaves = tf.nest.flatten(first)
 
-    def make(number: Any) -> list[np.ndarray]:
+    def make(number: Any) -> list[Any]:
         return [np.asarray(leaf) for leaf in tf.nest.flatten(items[int(number)])]
 
     def batch(number: Any) -> Any:
