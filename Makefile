@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup demo lint test test-numbers test-others docs
+.PHONY: help setup demo lint test test-numbers test-others test-containers docs
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    train the handwritten digits under every strategy, and compare"
 	@echo "make test    check style and types, and run all tests"
 	@echo "make lint    check style and types"
+	@echo "make test-containers    build the image and train in it: as root, on Debian"
 	@echo "make docs    build the documentation into build/site"
 	@echo "make setup   install tfdist and its tools in $(VENV), which the others do by themselves"
 
@@ -41,8 +42,12 @@ test-others: $(READY)
 test-numbers: $(READY)
 	@mkdir -p build
 	@echo "$(BIN)/pytest tests/conformance, shown when it ends"; \
-	nice -n 10 $(BIN)/pytest --timeout=1200 tests/conformance > build/numbers.txt 2>&1; \
+	nice -n 19 $(BIN)/pytest --timeout=1200 tests/conformance > build/numbers.txt 2>&1; \
 	code=$$?; cat build/numbers.txt; exit $$code
+
+test-containers: $(READY)
+	$(BIN)/python -m pip install --quiet podman-compose
+	docker/test.sh
 
 docs: $(READY)
 	$(BIN)/mkdocs build --strict

@@ -20,7 +20,7 @@ TABLE = [
     # Before the first step.
     Row("another model", TWO, "units = 12 if rank else 16" + TRAIN, 60, {"worker 0": 2, "worker 1": 2}, r"variable 1 is kernel \(8, 16\) float32 on worker 0 and kernel \(8, 12\) float32 on worker 1"),
     Row("another call of fit", TWO, "epochs = 3 if rank else 4" + TRAIN, 60, {"worker 0": 2, "worker 1": 2}, r"fit.epochs is 4 on worker 0 and 3 on worker 1: start every task with the same script"),
-    Row("SIGSTOP of a ps as variables are made", WITH_PS, "def before_variables():\n    print('epoch 2', flush=True)\n    time.sleep(2)" + TRAIN, 20, {"chief 0": 75, "worker 0": 75, "worker 1": 75, "ps 0": None}, r"ps 0 has been silent for \d+ s, last heard when it serves; it is stopped", stop="ps 0"),
+    Row("SIGSTOP of a ps as variables are made", WITH_PS, "def before_variables():\n    print('epoch 2', flush=True)\n    time.sleep(2)" + TRAIN, 20, {"chief 0": 75, "worker 0": 75, "worker 1": 75, "ps 0": None}, r"ps 0 has been silent for \d+ s(, last heard when it serves)?; it is stopped", stop="ps 0"),
     # In the middle of training.
     Row("kill -9 of a worker", TWO, TRAIN, 12, {"worker 0": 75, "worker 1": -9}, r"worker 1 at .* is lost: .*; start the job again", kill="worker 1"),
     Row("kill -9 of the chief", TWO, TRAIN, 12, {"worker 0": -9, "worker 1": 75}, r"worker 0 at .* is lost: .*; start the job again", kill="worker 0"),
