@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 apt-get install --quiet --yes --no-install-recommends \
-    aardvark-dns buildah catatonit debootstrap netavark podman runc > /dev/null
+    aardvark-dns buildah catatonit debootstrap iptables netavark podman runc > /dev/null
 folder=$(mktemp --directory)
 compose() { .venv/bin/podman-compose --file docker/compose.yaml "$@"; }
 clean() {
