@@ -1,6 +1,7 @@
 """Every notebook runs from its first cell to its last, and is kept without outputs."""
 
 from pathlib import Path
+from unittest.mock import ANY
 
 import nbformat
 import pytest
@@ -23,6 +24,14 @@ def test_a_notebook_runs(path, tmp_path, monkeypatch):
         out for cell in book.cells for out in cell.get("outputs", ()) if "image" in str(out)
     ]
     assert bool(pictures) == path.stem.startswith(("03", "05"))
+    assert [state["value"] for state in bars(book)] == {"02": [1.0]}.get(path.stem[:2], ANY)
+
+
+def bars(book):
+    """The states in which the bars of a notebook that has run were left."""
+    kept = book.metadata.get("widgets", {}).get("application/vnd.jupyter.widget-state+json", {})
+    states = [each["state"] for each in kept.get("state", {}).values()]
+    return [state for state in states if state.get("_model_name") == "FloatProgressModel"]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -14,6 +14,7 @@ from tfdist.launch import Ended, first_failure, run_local, show
 from tfdist.launch.ended import describe
 from tfdist.notebook import parcel
 from tfdist.notebook.result import Result
+from tfdist.notebook.widget import ASKED, Widget, can_be_drawn
 from tfdist.progress.needs import need
 
 _LAST_LINES = 20
@@ -33,7 +34,7 @@ def run(
 
     The function makes its own `tfdist.strategy()` and model, as a script would. This process loads
     no TensorFlow and keeps its environment. An interrupt stops the children alone; so the call may
-    be repeated.
+    be repeated. Where the notebook has ipywidgets, a bar shows how far each `fit` is.
 
     Args:
         fn: Any function that can be pickled, with what it uses; it may return a History, a model,
@@ -60,13 +61,14 @@ def run(
     sizes = _sizes(workers, ps)
     told: list[tuple[Task, str, str]] = []
     heard = (lambda *line: told.append(line)) if quiet else _shown_and_kept(told)
-    with tempfile.TemporaryDirectory(prefix="tfdist-notebook-") as name:
+    draws = can_be_drawn() and not quiet
+    with tempfile.TemporaryDirectory(prefix="tfdist-notebook-") as name, Widget(heard) as widget:
         folder = Path(name)
         parcel.send(folder, fn, args, kwargs or {})
         ended = run_local(
-            [sys.executable, "-m", "tfdist.notebook", str(folder)],
+            [sys.executable, "-m", "tfdist.notebook", str(folder), *([ASKED] if draws else [])],
             sizes,
-            heard=heard,
+            heard=widget if draws else heard,
             timeout_seconds=timeout_seconds,
         )
         if failure := first_failure(ended):

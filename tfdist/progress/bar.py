@@ -62,16 +62,25 @@ class Bar(Observer):
 
 def as_bar(look: Look) -> str:
     """A look as a bar; without cells and time where the length of the run is not known."""
-    parts = [f"epoch {look.epoch}/{look.epochs}"]
+    done = share(look)
+    if done is None:
+        return words(look)
+    full = round(_CELLS * done)
+    return f"[{'#' * full}{'.' * (_CELLS - full)}] {done:4.0%}  {words(look)}"
+
+
+def share(look: Look) -> float | None:
+    """The part of the whole run that is done, 0 to 1; None where its length is not known."""
     if look.steps_per_epoch is None:
-        parts.append(f"step {look.step_in_epoch:,}")
-    else:
-        parts.append(f"step {look.step_in_epoch:,}/{look.steps_per_epoch:,}")
-        share = ((look.epoch - 1) * look.steps_per_epoch + look.step_in_epoch) / (
-            look.epochs * look.steps_per_epoch
-        )
-        full = round(_CELLS * share)
-        parts.insert(0, f"[{'#' * full}{'.' * (_CELLS - full)}] {share:4.0%}")
+        return None
+    done = (look.epoch - 1) * look.steps_per_epoch + look.step_in_epoch
+    return done / (look.epochs * look.steps_per_epoch)
+
+
+def words(look: Look) -> str:
+    """Where a run is, how fast, how long it will still take, its loss and metrics."""
+    of = "" if look.steps_per_epoch is None else f"/{look.steps_per_epoch:,}"
+    parts = [f"epoch {look.epoch}/{look.epochs}", f"step {look.step_in_epoch:,}{of}"]
     return "  ".join([*parts, *_rates(look), *_left(look), *_values(look)])
 
 

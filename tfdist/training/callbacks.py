@@ -14,6 +14,8 @@ from tfdist.training.between import BetweenCalls
 
 _MANY = 1 << 30
 _BAR_SECONDS = 0.25  # how often a progress bar is drawn
+# Each makes a callback for every call of this process, in all tasks alike: a notebook watches so.
+WATCHING: list[Callable[[], BetweenCalls]] = []
 _EVERY_BATCH = {
     "train": ("on_batch_begin", "on_batch_end", "on_train_batch_begin", "on_train_batch_end"),
     "test": ("on_test_batch_begin", "on_test_batch_end"),
@@ -100,8 +102,9 @@ class Callbacks:
         if isinstance(callbacks, keras.callbacks.CallbackList):
             self._list = callbacks
             return
+        given = tf.nest.flatten(callbacks) if callbacks else []
         self._list = keras.callbacks.CallbackList(
-            callbacks if engine.is_chief else _without_writers(callbacks),
+            [*(given if engine.is_chief else _without_writers(given)), *(w() for w in WATCHING)],
             add_history=True,
             add_progbar=verbose != 0,
             verbose=verbose,
@@ -208,13 +211,13 @@ class Callbacks:
         getattr(bar, f"on_{kind}_batch_end")(step, logs)
 
 
-def _without_writers(callbacks: Any) -> list:
+def _without_writers(callbacks: list) -> list:
     """Return the callbacks of a task that is not the chief: one task of a job writes files.
 
     What also reads at the start stays, so that every task begins with the same weights.
     """
     kept = []
-    for callback in tf.nest.flatten(callbacks) if callbacks else []:
+    for callback in callbacks:
         if isinstance(callback, (keras.callbacks.CSVLogger, keras.callbacks.TensorBoard)):
             continue
         if isinstance(
