@@ -2,8 +2,6 @@
 
 import sys
 
-import pytest
-
 from tests.processes import run_alone
 from tfdist import demo
 from tfdist.cluster import Task
@@ -75,13 +73,6 @@ def test_a_bad_result_is_not_a_success(monkeypatch, capsys):
     monkeypatch.setattr(demo, "_run", lambda name, *_: record(name, accuracy=0.5))
     assert demo.main(["mirrored"]) == 1
     assert "validation accuracy above 0.95: not under mirrored" in capsys.readouterr().out
-
-
-def test_an_unknown_strategy_is_refused(capsys):
-    with pytest.raises(SystemExit) as ended:
-        demo.main(["miror"])
-    assert ended.value.code == 2
-    assert "'miror' is no strategy of the demo: give some of one_device" in capsys.readouterr().err
 
 
 def test_two_workers_for_real():

@@ -1,14 +1,14 @@
 """Train the handwritten digits under every strategy, and compare."""
 
-import argparse
 import json
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tfdist.arguments import Parser
 from tfdist.cluster import Task
-from tfdist.errors import EXIT_DONE, EXIT_FAILED
+from tfdist.errors import EXIT_DONE, EXIT_FAILED, UsageError
 from tfdist.launch import first_failure, run_local, show
 from tfdist.run.door import answer
 
@@ -36,13 +36,19 @@ _COLUMNS = (
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run the command with these words, by default those of the command line."""
-    parser = argparse.ArgumentParser(prog="python -m tfdist.demo", description=__doc__)
+    return answer(lambda: _demo(_chosen(words)))
+
+
+def _chosen(words: Sequence[str] | None) -> list[str]:
+    parser = Parser(prog="python -m tfdist.demo", description=__doc__)
     parser.add_argument("strategies", nargs="*", help=f"some of {', '.join(RUNS)} [all]")
     chosen = parser.parse_args(words).strategies or list(RUNS)
     unknown = [name for name in chosen if name not in RUNS]
     if unknown:
-        parser.error(f"{unknown[0]!r} is no strategy of the demo: give some of {', '.join(RUNS)}")
-    return answer(lambda: _demo(chosen))
+        raise UsageError(
+            f"{unknown[0]!r} is no strategy of the demo: give some of {', '.join(RUNS)}"
+        )
+    return chosen
 
 
 def _demo(strategies: Sequence[str]) -> int:

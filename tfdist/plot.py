@@ -1,10 +1,10 @@
 """The door to pictures: `python -m tfdist.plot RUN...`, from what runs left to a file."""
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from tfdist.arguments import Parser
 from tfdist.errors import EXIT_DONE
 from tfdist.plotting import draw, runs
 from tfdist.progress.needs import need, need_file
@@ -15,7 +15,11 @@ _KINDS = (".png", ".svg", ".pdf")
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run the command with these words, by default those of the command line."""
-    parser = argparse.ArgumentParser(
+    return answer(lambda: _run(words))
+
+
+def _run(words: Sequence[str] | None) -> int:
+    parser = Parser(
         prog="python -m tfdist.plot",
         description="Draw loss and metrics of several runs, or how they scale.",
     )
@@ -23,7 +27,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", default="runs.png", help="file to write, .png or .svg [runs.png]")
     parser.add_argument("--scaling", action="store_true", help="examples/s over replicas instead")
     given = parser.parse_args(words)
-    return answer(lambda: _plot(given.runs, Path(given.out), given.scaling))
+    return _plot(given.runs, Path(given.out), given.scaling)
 
 
 def _plot(paths: Sequence[str], out: Path, scales: bool) -> int:

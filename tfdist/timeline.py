@@ -1,9 +1,9 @@
 """The door to timelines: `python -m tfdist.timeline LOG_DIR`, the traces of all tasks as one."""
 
-import argparse
 import sys
 from collections.abc import Sequence
 
+from tfdist.arguments import Parser
 from tfdist.errors import EXIT_DONE
 from tfdist.progress.needs import need_file
 from tfdist.run.door import answer
@@ -11,7 +11,11 @@ from tfdist.run.door import answer
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run the command with these words, by default those of the command line."""
-    parser = argparse.ArgumentParser(
+    return answer(lambda: _run(words))
+
+
+def _run(words: Sequence[str] | None) -> int:
+    parser = Parser(
         prog="python -m tfdist.timeline",
         description="Join the traces of several tasks in one timeline, for Perfetto.",
     )
@@ -20,7 +24,7 @@ def main(words: Sequence[str] | None = None) -> int:
         "--out", default="timeline.json.gz", help="file to write [timeline.json.gz]"
     )
     given = parser.parse_args(words)
-    return answer(lambda: _join(given.log_dir, given.out))
+    return _join(given.log_dir, given.out)
 
 
 def _join(log_dir: str, out: str) -> int:

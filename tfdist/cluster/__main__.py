@@ -1,24 +1,24 @@
 """Print the cluster that this process finds itself in, as the JSON of TF_CONFIG."""
 
-import argparse
 import sys
 from collections.abc import Iterator
 
+from tfdist.arguments import Parser
 from tfdist.cluster import Cluster, resolve
 from tfdist.errors import EXIT_DONE, EXIT_USAGE, UsageError
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; the JSON goes to standard output, where it came from to standard error."""
-    parser = argparse.ArgumentParser(prog="python -m tfdist.cluster", description=__doc__)
+    parser = Parser(prog="python -m tfdist.cluster", description=__doc__)
     parser.add_argument(
         "--print",
         action="store_true",
         required=True,
         help="print the cluster as TF_CONFIG, and on standard error where each part came from",
     )
-    parser.parse_args(arguments)
     try:
+        parser.parse_args(arguments)
         cluster = resolve()
     except UsageError as error:
         sys.stderr.write(f"{error}\n")
