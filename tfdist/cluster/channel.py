@@ -30,6 +30,7 @@ class Channel:
         connections: What the meeting left open, by the task at the other end.
         wait_seconds: How long a call waits for the other tasks.
         say_every_seconds: How often it says on standard error for whom it waits.
+        is_late: Whether this task has come to a job that had begun, in the place of a lost one.
     """
 
     def __init__(
@@ -38,7 +39,9 @@ class Channel:
         connections: Mapping[Task, Connection],
         wait_seconds: float = 300,
         say_every_seconds: float = 10,
+        is_late: bool = False,
     ) -> None:
+        self.is_late = is_late
         self._cluster = cluster
         self._connections = dict(connections)
         self._wait_seconds = wait_seconds
@@ -57,7 +60,7 @@ class Channel:
         # A forked child that outlives this process must not keep its connections alive.
         os.register_at_fork(after_in_child=self._forget)
         for task, connection in self._connections.items():
-            threading.Thread(target=self._read, args=(task, connection), daemon=True).start()
+            self._begin_to_read(task, connection)
 
     @property
     def lost(self) -> str | None:
@@ -69,8 +72,14 @@ class Channel:
     def fatal(self) -> str | None:
         """The same, but under parameter servers only of tasks that no other can stand in for."""
         with self._news:
-            fatal = (t for t in self._lost if not (self._cluster.has_ps and t.type == "worker"))
+            fatal = (task for task in self._lost if not self._can_do_without(task))
             return next((self._lost[task] for task in fatal), None)
+
+    @property
+    def missing(self) -> dict[Task, str]:
+        """The others of the lost: workers whose steps are run again, and why each is lost."""
+        with self._news:
+            return {t: why for t, why in self._lost.items() if self._can_do_without(t)}
 
     @property
     def left(self) -> frozenset[Task]:
@@ -103,6 +112,16 @@ class Channel:
             already = list(self._lost.values())
         for sentence in already:
             callback(sentence)
+
+    def take_back(self, task: Task, connection: Connection) -> None:
+        """Go on with a task that was lost; on the chief alone."""
+        with self._news:
+            for kept in (self._lost, self._failures):
+                kept.pop(task, None)
+            self._known_lost.discard(task)
+            before, self._connections[task] = self._connections[task], connection
+        before.close()
+        self._begin_to_read(task, connection)
 
     def gather(self, key: str, value: Any) -> list[Any]:
         """The values that all members give under `key`, in their order: chief, workers, ps.
@@ -155,10 +174,11 @@ class Channel:
             connection.close()
 
     def _send(self, task: Task, message: Mapping[str, Any]) -> None:
+        connection = self._connections[task]
         try:
-            self._connections[task].send(message)
+            connection.send(message)
         except OSError as error:
-            self._lose(task, error)
+            self._lose(task, connection, error)
 
     def _send_all(self, message: Mapping[str, Any]) -> None:
         for task in self._connections:
@@ -198,6 +218,9 @@ class Channel:
             iter(self._lost.values()), f"{task} has ended before the others; start the job again."
         )
 
+    def _begin_to_read(self, task: Task, connection: Connection) -> None:
+        threading.Thread(target=self._read, args=(task, connection), daemon=True).start()
+
     def _read(self, task: Task, connection: Connection) -> None:
         try:
             while True:
@@ -205,7 +228,7 @@ class Channel:
                     self._hear(task, message)
                 connection.fill()
         except OSError as error:
-            self._lose(task, error)
+            self._lose(task, connection, error)
 
     def _hear(self, task: Task, message: Mapping[str, Any]) -> None:
         if "lost" in message:
@@ -226,10 +249,20 @@ class Channel:
                 self._failures[task] = message["failed"]
             self._news.notify_all()
 
-    def _lose(self, task: Task, error: OSError) -> None:
+    def _can_do_without(self, task: Task) -> bool:
+        return self._cluster.has_ps and task.type == "worker"
+
+    def _lose(self, task: Task, connection: Connection, error: OSError) -> None:
+        if connection is not self._connections[task]:  # another one has taken its place
+            return
         reason = self._failures.get(task)
-        what = f"has failed: {reason}" if reason else f"is lost: {why(error)}; start the job again."
+        what = f"has failed: {reason}" if reason else f"is lost: {why(error)}; {self._then(task)}"
         self._declare_lost(task, f"{task} at {self._cluster.address(task)} {what}")
+
+    def _then(self, task: Task) -> str:
+        if self._can_do_without(task):
+            return "its steps are run again, on others or when it is back."
+        return "start the job again."
 
     def _declare_lost(self, task: Task, sentence: str) -> None:
         with self._news:

@@ -45,9 +45,12 @@ def meet(
     if cluster.is_evaluator or len(cluster.members) == 1:
         return Channel(cluster, {})
     patience = Patience(wait_seconds, say_every_seconds)
+    is_late = False
     with hold_port(cluster.task, cluster.address(cluster.task)) as listener:
         if cluster.is_chief:
             connections = receive_all(cluster, facts, listener, patience)
         else:
-            connections = {cluster.chief: join(cluster, facts, patience)}
-    return Channel(cluster, connections, call_seconds or wait_seconds, say_every_seconds)
+            connection, is_late = join(cluster, facts, listener, patience)
+            connections = {cluster.chief: connection}
+    wait_seconds = call_seconds or wait_seconds
+    return Channel(cluster, connections, wait_seconds, say_every_seconds, is_late)

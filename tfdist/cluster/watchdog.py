@@ -73,6 +73,10 @@ class Watchdog:
         threading.Thread(target=self._watch, daemon=True).start()
         return self
 
+    def hear_anew(self, task: Task) -> None:
+        """Forget what a task said that was lost; another process has taken its place."""
+        self._heard[task] = (time.monotonic(), Seen().beat)
+
     @property
     def suspect(self) -> str | None:
         """The task that has missed several beats, as a sentence; None when there is none."""
@@ -117,11 +121,19 @@ class Watchdog:
 
     def _seen(self) -> dict[Task, Seen]:
         now, left = time.monotonic(), self._channel.left
+        done_without = self._done_without()
         seen = {
             task: Seen(beat, now - at, task in left)
             for task, (at, beat) in list(self._heard.items())
+            if task not in done_without
         }
         return {**seen, self._cluster.task: Seen(self._pulse.beat())}
+
+    def _done_without(self) -> frozenset[Task]:
+        """The tasks that nobody waits for: others compute their steps."""
+        workers = {t for t in self._serving if t.type == "worker"}
+        missing = frozenset(self._channel.missing)
+        return missing if missing < workers else frozenset()
 
     def _if_late(self, lost: str) -> str | None:
         self._lost_at = self._lost_at or time.monotonic()

@@ -10,6 +10,7 @@ import tfdist
 from tfdist.cluster import Channel, Cluster, meet
 from tfdist.cluster.proxies import swallowed
 from tfdist.cluster.pulse import PULSE
+from tfdist.cluster.recall import Recall
 from tfdist.cluster.variables import environment
 from tfdist.cluster.watchdog import Watchdog
 from tfdist.errors import UsageError
@@ -47,13 +48,15 @@ def join(
     _check_proxies(planned.cluster)
     _check_that_it_can(planned.choice.name)
     apply(planned.request)
-    channel = meet(planned.cluster, {**_facts(planned), **facts}, wait_seconds)
+    facts = {**_facts(planned), **facts}
+    channel = meet(planned.cluster, facts, wait_seconds)
     watchdog = Watchdog(planned.cluster, channel, PULSE, stall_seconds).start()
     if planned.cluster.serves_only:
         serve(planned.cluster, planned.devices, planned.request, channel)
     _ending = Ending(planned.cluster, channel)
     if planned.cluster.has_ps:
         channel.gather("serving", True)  # every server is up now
+        Recall(planned.cluster, facts, channel, watchdog).start()
     return channel, watchdog
 
 

@@ -29,7 +29,8 @@ def serve(cluster: Cluster, devices: Devices, request: Request, channel: Channel
     PULSE.leave("serves", patience=1)
     with connecting(cluster, channel, None):
         _server = start_server(cluster, devices, request)  # serves as long as it is referred to
-    channel.gather("serving", True)
+    if not channel.is_late:
+        channel.gather("serving", True)
     _say(f"{cluster.task} serves at {cluster.address(cluster.task)} until the chief has finished")
     code = channel.wait_finish()
     if code != EXIT_AGAIN:

@@ -20,7 +20,7 @@ from tfdist.launch.hosts import THIS_MACHINE
 from tfdist.launch.mpi import Ranks
 from tfdist.launch.placing import parse_hosts, place, read_hostfile
 from tfdist.launch.ray import Actors, resources
-from tfdist.launch.restarts import run_again
+from tfdist.launch.restarts import Restarts, run_again
 from tfdist.launch.screen import Screen
 from tfdist.launch.settings import Settings
 from tfdist.launch.signals import Signals
@@ -68,7 +68,8 @@ def _run(words: Sequence[str]) -> int:
         others = sum(settings.sizes.values())
         settings = replace(settings, workers=max(1, sum(slots.values()) - others))
     tasks = tasks_of(settings.sizes)
-    return _launch(tasks, _runner(settings, command, tasks, slots), settings)
+    restarts = _restarts(settings)
+    return _launch(tasks, _runner(settings, command, tasks, slots, restarts), settings, restarts)
 
 
 def _submit(settings: Settings, command: list[str]) -> int:
@@ -85,21 +86,29 @@ def _submit(settings: Settings, command: list[str]) -> int:
     if settings.dry_run:
         sys.stdout.write(f"{starter}\n")
         return EXIT_DONE
-    return _launch(tasks, starter.runner, settings)
+    return _launch(tasks, starter.runner, settings, _restarts(settings))
 
 
-def _launch(tasks: list[Task], runner: _Runner, settings: Settings) -> int:
+def _restarts(settings: Settings) -> Restarts:
+    return Restarts(settings.max_restarts, settings.restart_seconds)
+
+
+def _launch(tasks: list[Task], runner: _Runner, settings: Settings, restarts: Restarts) -> int:
     shown = chosen(settings.role, tasks)
     folder = settings.log_dir or tempfile.mkdtemp(prefix="tfdist-launch-")
     with Signals() as signals, Screen(tasks, shown, Path(folder)) as screen:
         once = runner(screen, signals)
         screen.say(f"starting {len(tasks)} tasks, whose output is kept in {folder}")
-        cause = run_again(once, settings.max_restarts, screen, signals, settings.restart_seconds)
+        cause = run_again(once, restarts, screen, signals)
     return exit_code(cause)
 
 
 def _runner(
-    settings: Settings, command: list[str], tasks: list[Task], slots: dict[str, int]
+    settings: Settings,
+    command: list[str],
+    tasks: list[Task],
+    slots: dict[str, int],
+    restarts: Restarts,
 ) -> _Runner:
     """What makes, of screen and signals, what runs all tasks once."""
     passed_on = _passed_on(settings)
@@ -115,6 +124,7 @@ def _runner(
         settings.grace_seconds,
         base_port=settings.base_port,
         passed_on=passed_on,
+        restarts=restarts,
     )
     return lambda screen, signals: Elastic(
         group,

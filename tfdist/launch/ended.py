@@ -44,8 +44,13 @@ def deserters(ended: Sequence[Ended]) -> list[Task]:
 
 def may_start_again(cause: Ended) -> bool:
     """Whether another try may go better: after exit code 75, a signal or a lost connection."""
-    again = cause.code == EXIT_AGAIN or cause.code < 0 or _may_be_lost(cause)
+    again = cause.code == EXIT_AGAIN or may_come_back(cause)
     return again and not cause.was_stopped
+
+
+def may_come_back(ended: Ended) -> bool:
+    """Whether it was killed, or lost with its connection: not by its own doing."""
+    return ended.code < 0 or _may_be_lost(ended)
 
 
 def exit_code(cause: Ended | None) -> int:

@@ -14,11 +14,14 @@ from tfdist.launch.environment import OTHER_CLUSTERS, passed_on, variables
 from tfdist.launch.hosts import Host
 from tfdist.launch.output import Listener
 from tfdist.launch.process import Order, Process
+from tfdist.launch.replacing import Replacing
+from tfdist.launch.restarts import Restarts
 from tfdist.launch.signals import Signals
 from tfdist.launch.watch import ended_by, only_serve, stop, watch
 
 _SILENCE_SECONDS = 60.0
 _TRIES_FOR_PORTS = 3
+_OFFER_AGAIN_SECONDS = 20  # the output of the others waits meanwhile
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,8 @@ class Group:
         is_cluster: Whether the tasks are one; else there is one process that trains alone.
         given: What they are given instead of a cluster and a share of the cores, in the environment
             as it is.
+        restarts: How many single workers of parameter servers can be started again; None: when one
+            dies the group ends.
     """
 
     command: Sequence[str]
@@ -45,6 +50,7 @@ class Group:
     passed_on: tuple[str, ...] = ()
     is_cluster: bool = True
     given: Mapping[str, str] | None = None
+    restarts: Restarts | None = None
 
 
 def run(
@@ -92,10 +98,16 @@ def _run(
         for task, host in group.places.items():
             make = host.process or Process
             processes.append(make(task, host, _port(group, processes, host)))
-        _start(group, processes, signals)
+        orders = _start(group, processes, signals)
         for each in processes:
             listener.add(each)
-        ended = watch(processes, listener, group.timeout_seconds, group.grace_seconds, signals)
+
+        def again(before: Process) -> Process:
+            return _again(before, orders[before.task], processes, listener, signals)
+
+        replacing = Replacing(group.restarts, again, say) if group.restarts else None
+        limits = group.timeout_seconds, group.grace_seconds
+        ended = watch(processes, listener, *limits, signals, replacing)
         if signals.received:
             say("asked to end: stopping all tasks; asked once more, at once")
     return ended + _stopped(processes, ended, signals)
@@ -117,17 +129,41 @@ def _port(group: Group, before: Sequence[Process], host: Host) -> int | None:
     return None if group.base_port is None else group.base_port + on_host
 
 
-def _start(group: Group, processes: Sequence[Process], signals: Signals) -> None:
+def _start(group: Group, processes: Sequence[Process], signals: Signals) -> dict[Task, Order]:
     cores = {each.host: each.offer(signals) for each in processes}
     jobs: dict[str, dict[int, str]] = {}
     for each in processes:
         if each.task.type != "evaluator" and each.address:  # that is beside the cluster, not in it
             jobs.setdefault(each.task.type, {})[each.task.index] = each.address
+    orders: dict[Task, Order] = {}
     for each in processes:
         cluster = Cluster(jobs, each.task, "the launcher") if group.is_cluster else Cluster()
         neighbours = sum(other.host == each.host for other in processes)
         own = variables(cluster, cores[each.host] // neighbours)
-        each.start(_order(group, each.host, own if group.given is None else group.given))
+        order = _order(group, each.host, own if group.given is None else group.given)
+        orders[each.task] = order
+        each.start(order)
+    return orders
+
+
+def _again(
+    before: Process,
+    order: Order,
+    processes: list[Process],
+    listener: Listener,
+    signals: Signals,
+) -> Process:
+    """Start a task again alone, where it was."""
+    port = split_address(before.address)[1] if before.address else None
+    new = Process(before.task, before.host, port, is_again=True)
+    processes[processes.index(before)] = new
+    listener.remove(before)
+    before.wait()
+    before.close()
+    new.offer(signals, _OFFER_AGAIN_SECONDS)
+    new.start(order)
+    listener.add(new)
+    return new
 
 
 def _order(group: Group, host: Host, own: Mapping[str, str]) -> Order:

@@ -28,8 +28,8 @@ _PR_SET_PDEATHSIG = 1  # prctl(2)
 
 def main():
     """Offer a port, take an order, and keep its task; ends as the task does."""
-    port = json.loads(_line())["port"]
-    holder = _hold(port)
+    asked = json.loads(_line())
+    holder = _hold(asked["port"], asked["again"])
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     offer = {"port": holder.getsockname()[1] if holder else None, "cores": cores}
     sys.stdout.write(MARK + json.dumps(offer) + "\n")
@@ -42,10 +42,14 @@ def _line():
     return open(0, "rb", 0, closefd=False).readline()  # not a byte more than the line
 
 
-def _hold(port):
-    """Bind a free port in such a way that only who wants exactly this one can listen there."""
+def _hold(port, again):
+    """Bind a free port in such a way that only who wants exactly this one can listen there.
+
+    Connections of the process that had it before, which linger for a minute, are no hindrance.
+    """
     for candidate in [port] if port else random.SystemRandom().sample(_PORTS, len(_PORTS)):
         holder = socket.socket()
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, int(again))
         try:
             holder.bind(("", candidate))
         except OSError:

@@ -1,5 +1,6 @@
 """What the tasks write, line by line as it comes."""
 
+import contextlib
 import os
 import selectors
 from collections.abc import Callable
@@ -47,6 +48,12 @@ class Listener:
         """Listen to a process from now on."""
         for name, pipe in process.pipes.items():
             self._selector.register(pipe, selectors.EVENT_READ, _Stream(process.task, name))
+
+    def remove(self, process: Process) -> None:
+        """Listen to it no more."""
+        for pipe in process.pipes.values():
+            with contextlib.suppress(KeyError):  # it has ended
+                self._selector.unregister(pipe)
 
     def listen(self, wait: bool = True) -> None:
         """Read what is there; wait a moment for it when nothing is."""

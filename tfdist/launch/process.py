@@ -66,9 +66,12 @@ class Process:
         task: Which one.
         host: Where it runs; its `address`, once known, is that of the task in the cluster.
         port: The one that it shall have; None for any that is free there.
+        is_again: Whether another process had this port until now.
     """
 
-    def __init__(self, task: Task, host: Host, port: int | None = None) -> None:
+    def __init__(
+        self, task: Task, host: Host, port: int | None = None, is_again: bool = False
+    ) -> None:
         self.task = task
         self.host = host
         self.address: str | None = None
@@ -84,16 +87,20 @@ class Process:
         )
         pipes = {"stdout": self._keeper.stdout, "stderr": self._keeper.stderr}
         self.pipes = {name: pipe.fileno() for name, pipe in pipes.items() if pipe is not None}
-        self._tell(host.greeting + _line({"port": port}))
+        self._tell(host.greeting + _line({"port": port, "again": is_again}))
 
-    def offer(self, signals: Signals) -> int:
+    def offer(self, signals: Signals, limit_seconds: float = _OFFER_SECONDS) -> int:
         """Hold a port for the task on its host, and return the number of cores there.
+
+        Args:
+            signals: Those that ask to end.
+            limit_seconds: How long to wait for the host.
 
         Raises:
             LostHostError: the host cannot be reached.
             StartAgainError: the port is not free there.
         """
-        said, deadline = b"", time.monotonic() + _OFFER_SECONDS
+        said, deadline = b"", time.monotonic() + limit_seconds
         while time.monotonic() < deadline:
             signals.end_as_asked()
             *lines, _ = said.split(b"\n")

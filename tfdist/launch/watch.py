@@ -9,6 +9,7 @@ from tfdist.errors import EXIT_AGAIN
 from tfdist.launch.ended import Ended, first_failure
 from tfdist.launch.output import Listener
 from tfdist.launch.process import Process
+from tfdist.launch.replacing import Replacing
 from tfdist.launch.signals import Signals
 
 # A task that has lost another may end before it does; so long its end is waited for.
@@ -21,10 +22,19 @@ def watch(
     timeout_seconds: float | None,
     grace_seconds: float,
     signals: Signals,
+    replacing: Replacing | None = None,
 ) -> list[Ended]:
     """Listen until all have ended, one has failed, the time is over, or a signal came.
 
     Tasks that only serve are done when all others are, and have `grace_seconds` to see it.
+
+    Args:
+        processes: All that run.
+        listener: Listens to them.
+        timeout_seconds: For all of it; None for no limit.
+        grace_seconds: For those that serve.
+        signals: Those that ask to end.
+        replacing: What goes on without some; None when each is needed.
 
     Returns:
         How those ended that did so by themselves, in that order.
@@ -35,12 +45,19 @@ def watch(
     while running and not signals.received and not _is_over(deadline):
         gone = [(each, each.code) for each in running if each.code is not None]
         listener.listen(wait=not gone)  # what a process wrote before its end is there
+        left = [each for each in running if each not in [process for process, _ in gone]]
+        if replacing:
+            gone = [
+                each for each in gone if not replacing.go_on_without(each[0], ended_by(*each), left)
+            ]
         # Of those that ended in one glance a signal is the cause of an error, never the reverse.
         ended += sorted((ended_by(*each) for each in gone), key=lambda each: each.code >= 0)
-        running = [each for each in running if each not in [process for process, _ in gone]]
+        running = left
         if gone:
             tasks = [each.task for each in running]
             deadline = _sooner(deadline, _patience(ended, tasks, grace_seconds))
+        elif replacing:
+            running += replacing.begin(running)
         for each in running:
             each.beat()
     return ended
