@@ -19,6 +19,7 @@ from tfdist.factory.ending import Ending
 from tfdist.factory.fingerprint import tensorflow_flags
 from tfdist.factory.hardware import apply
 from tfdist.factory.planning import Plan
+from tfdist.factory.quieter import say_it_better
 from tfdist.factory.serving import serve
 from tfdist.factory.too_early import tensorflow_has_run, too_early
 
@@ -57,6 +58,7 @@ def join(
     if planned.cluster.has_ps:
         channel.gather("serving", True)  # every server is up now
         Recall(planned.cluster, facts, channel, watchdog).start()
+        say_it_better(channel)
     return channel, watchdog
 
 

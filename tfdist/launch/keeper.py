@@ -29,7 +29,7 @@ _PR_SET_PDEATHSIG = 1  # prctl(2)
 def main():
     """Offer a port, take an order, and keep its task; ends as the task does."""
     asked = json.loads(_line())
-    holder = _hold(asked["port"], asked["again"])
+    holder = _hold(asked["port"], asked.get("again", False))
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     offer = {"port": holder.getsockname()[1] if holder else None, "cores": cores}
     sys.stdout.write(MARK + json.dumps(offer) + "\n")
