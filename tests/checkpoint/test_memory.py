@@ -1,5 +1,6 @@
 """Every callback of Keras' that remembers something, and what it remembers."""
 
+import inspect
 import json
 
 import keras
@@ -77,3 +78,24 @@ def test_they_are_told_apart_by_class_and_number():
     after = [Count(), keras.callbacks.EarlyStopping(), keras.callbacks.EarlyStopping()]
     remind(after, *carried(before))
     assert [after[1].wait, after[2].wait, after[0].epochs] == [1, 2, 0]
+
+
+def test_that_of_orbax_remembers_without_its_library():
+    kind = keras.callbacks.OrbaxCheckpoint
+    before, after = kind.__new__(kind), kind.__new__(kind)
+    values = {"best": 0.1, "_batches_seen_since_last_saving": 3, "_current_epoch": 4}
+    vars(before).update(values, _last_batch_seen=7, _total_batches_seen=11)
+    remind([after], *carried([before]))
+    assert vars(after) == vars(before)
+    source = inspect.getsource(kind)
+    assert all(f"self.{name} = " in source for name in vars(after) if name != "best"), "has moved"
+
+
+def test_each_that_keras_has_is_known():
+    elsewhere = {"CSVLogger", "OrbaxCheckpoint"}
+    remember_nothing = {
+        *("Callback", "CallbackList", "LambdaCallback", "LearningRateScheduler"),
+        *("ProgbarLogger", "RemoteMonitor", "TerminateOnNaN"),
+    }
+    there = {name for name, each in vars(keras.callbacks).items() if inspect.isclass(each)}
+    assert there == {*KERAS, *elsewhere, *remember_nothing}

@@ -24,6 +24,13 @@ _STATE: tuple[tuple[str, tuple[str, ...]], ...] = (
         "BackupAndRestore",
         ("_batches_seen_since_last_saving", "_current_epoch", "_last_batch_seen"),
     ),
+    (
+        "OrbaxCheckpoint",
+        (
+            *("best", "_batches_seen_since_last_saving", "_current_epoch", "_last_batch_seen"),
+            "_total_batches_seen",
+        ),
+    ),
     ("History", ("epoch", "history")),
     ("SwapEMAWeights", ("_ema_weights_in_model",)),
     (
@@ -62,7 +69,7 @@ def _named(callbacks: Sequence[Any]) -> Iterator[tuple[str, Any]]:
 
 def _attributes(callback: Any) -> tuple[str, ...]:
     for name, attributes in _STATE:
-        if isinstance(callback, getattr(keras.callbacks, name)):
+        if isinstance(callback, getattr(keras.callbacks, name, ())):  # each Keras has its own
             return attributes
     return ()
 
