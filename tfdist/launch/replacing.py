@@ -1,4 +1,4 @@
-"""Under parameter servers a worker that dies costs nothing: the others go on, and it comes back.
+"""Under parameter servers one of many workers may die: the others go on, and it comes back.
 
 The chief has its steps run again on others, and takes it back at its old address.
 """
@@ -6,7 +6,6 @@ The chief has its steps run again on others, and takes it back at its old addres
 import time
 from collections.abc import Callable, Sequence
 
-from tfdist.cluster import Task
 from tfdist.errors import StartAgainError
 from tfdist.launch.ended import Ended, describe, may_come_back
 from tfdist.launch.process import Process
@@ -34,31 +33,28 @@ class Replacing:
     def go_on_without(self, process: Process, ended: Ended, running: Sequence[Process]) -> bool:
         """Whether the job goes on when a process has ended; if it can, a new one is due.
 
+        The last worker is needed: all start again from a checkpoint, and no step is done twice.
+
         Args:
             process: Which one.
             ended: How.
             running: The others.
         """
-        tasks = [each.task for each in [*running, *(old for _, old in self._due)]]
-        if not (_is_worker_of_ps(ended.task, tasks) and may_come_back(ended)):
+        kinds = {each.task.type for each in running}
+        is_one_of_many = ended.task.type == "worker" and {"chief", "ps", "worker"} <= kinds
+        if not (is_one_of_many and may_come_back(ended)):
             return False
         what = f"{ended.task} on {ended.host} has died ({describe(ended)}); its steps are run again"
         if self._restarts.left:
             seconds = self._restarts.seconds
             self._due.append((time.monotonic() + seconds, process))
             self._say(f"{what}, and it is started again in {seconds:g} s")
-            return True
-        if not _workers(tasks):
-            return False
-        self._say(f"{what} on those that are left, as there is no restart left")
+        else:
+            self._say(f"{what} on those that are left, as there is no restart left")
         return True
 
-    def begin(self, running: Sequence[Process]) -> list[Process]:
-        """Start those that are due.
-
-        Raises:
-            StartAgainError: one cannot be started, and no other worker is left.
-        """
+    def begin(self) -> list[Process]:
+        """Start those that are due, if that can be."""
         begun: list[Process] = []
         for due in [each for each in self._due if time.monotonic() >= each[0]]:
             self._due.remove(due)
@@ -68,18 +64,5 @@ class Replacing:
             try:
                 begun.append(self._again(due[1]))
             except StartAgainError as error:
-                others = [*running, *begun, *(old for _, old in self._due)]
-                if not _workers([each.task for each in others]):
-                    raise
                 self._say(f"{error}; the others go on without it")
         return begun
-
-
-def _is_worker_of_ps(task: Task, others: Sequence[Task]) -> bool:
-    """Whether it is one, and whom it works for is there."""
-    kinds = {each.type for each in others}
-    return task.type == "worker" and {"chief", "ps"} <= kinds
-
-
-def _workers(tasks: Sequence[Task]) -> list[Task]:
-    return [task for task in tasks if task.type == "worker"]

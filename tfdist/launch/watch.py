@@ -57,7 +57,7 @@ def watch(
             tasks = [each.task for each in running]
             deadline = _sooner(deadline, _patience(ended, tasks, grace_seconds))
         elif replacing:
-            running += replacing.begin(running)
+            running += replacing.begin()
         for each in running:
             each.beat()
     return ended
