@@ -1,5 +1,6 @@
 """The container files are clean, safe and describe one cluster; no image is built here."""
 
+import json
 import re
 import subprocess
 import sys
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from compose_spec import PyCompose
 
 from tests.processes import run_alone
 from tfdist.cluster import Task, resolve
@@ -45,6 +47,20 @@ def test_what_is_copied_is_there_and_not_ignored():
         for name in words.split():
             assert (ROOT / name).exists()
             assert f"!{name}" in kept
+
+
+@pytest.mark.parametrize(
+    "file",
+    [*DOCKER.glob("compose*.yaml"), *ROOT.glob("strategies/*/compose.yaml")],
+    ids=lambda file: str(file.relative_to(ROOT)),
+)
+def test_a_compose_file_is_one_by_its_specification(file):
+    content = yaml.safe_load(file.read_text())
+    found = PyCompose.from_json(json.dumps(content))
+    assert set(found.service_names()) == set(content["services"])
+    next(iter(content["services"].values()))["imaje"] = "tfdist"
+    with pytest.raises(ValueError, match="imaje"):
+        PyCompose.from_json(json.dumps(content))
 
 
 def services(name):
