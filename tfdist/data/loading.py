@@ -37,9 +37,15 @@ def load(name: str, data_dir: str | None = None, reading: Reading | None = None)
     return source
 
 
+def is_of_files(name: str) -> bool:
+    """Whether a name stands for files, such as "folder:PATH", and for no function of the user's."""
+    kind, _, what = name.partition(":")
+    return kind in KINDS and bool(what)
+
+
 def _load(name: str, data_dir: str | None, reading: Reading) -> Source:
     kind, _, what = name.partition(":")
-    if kind in KINDS and what:
+    if is_of_files(name):
         return import_module(f"tfdist.data.{kind}").load(what, reading)
     if data_dir is not None:
         data_dir = os.path.expanduser(data_dir)  # A shell leaves --data_dir=~/data as it is.

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.data.pictures import write_classes
 from tests.processes import run_alone, run_tasks
 from tfdist.data.__main__ import main
 
@@ -50,6 +51,13 @@ def test_examples_that_are_dropped_on_request(capsys):
     assert main(words("right", "--drop_remainder", "--workers=2")) == 0
     told = capsys.readouterr().out
     assert "  never seen  7, of which 7 in a last batch that is not full\nverdict: each" in told
+
+
+def test_a_folder_of_one_word_is_no_function(tmp_path, monkeypatch, capsys):
+    write_classes(tmp_path / "pictures", dark=6, bright=6)
+    monkeypatch.chdir(tmp_path)
+    assert main(["--audit", "--dataset=folder:pictures", "--image_size=4", "--workers=2"]) == 0
+    assert "verdict: each example is read exactly once" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

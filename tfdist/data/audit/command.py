@@ -13,6 +13,7 @@ from tfdist.data.audit.declared import audit_declared, audit_declared_with
 from tfdist.data.audit.findings import Findings
 from tfdist.data.audit.report import report
 from tfdist.data.audit.tasks import audit, audit_with
+from tfdist.data.loading import is_of_files
 from tfdist.data.per_worker import PerWorker
 from tfdist.data.settings import Settings
 from tfdist.errors import EXIT_DONE, EXIT_FAILED, UsageError
@@ -71,7 +72,7 @@ def _in_cluster(settings: Settings, cluster: Cluster, declared: PerWorker | None
 
 def _declared(settings: Settings) -> PerWorker | None:
     """What the user's function declares as data of each worker, None when it does not."""
-    if not names.is_function(settings.dataset):
+    if is_of_files(settings.dataset) or not names.is_function(settings.dataset):
         return None
     return own.declared(settings.dataset, settings.data_dir)
 
