@@ -6,10 +6,12 @@ import re
 import shlex
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+from tests import flags_page
 from tests.processes import run_alone
 from tfdist import __main__ as command
 from tfdist.data.settings import Settings as DataSettings
@@ -18,6 +20,7 @@ from tfdist.launch.settings import Settings as LaunchSettings
 from tfdist.memory.settings import EstimateSettings
 from tfdist.run.flags import parse
 from tfdist.run.settings import Settings as TrainSettings
+from tfdist.timing.settings import Settings as BenchSettings
 from tfdist.verification.settings import VerifySettings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,6 +30,10 @@ KINDS = {
     "verify": VerifySettings,
     "estimate": EstimateSettings,
     "doctor": DoctorSettings,
+}
+OTHERS = {  # flags of every command, of those that have few, and of other programs
+    *("help", "version", "flagfile", "name", "out", "scaling", "print"),
+    *("nodes", "logdir", "nproc_per_node", "build", "images", "folder"),
 }
 GIVEN = """
 import os, tempfile
@@ -120,6 +127,26 @@ def test_the_own_model_of_the_quick_start_trains(tmp_path):
     done = run_alone(["-m", *line.split()], env={"PYTHONPATH": f"{tmp_path}:{ROOT}"})
     assert done.returncode == 0, done.stderr
     assert '"val_mae"' in done.stdout
+
+
+def test_every_flag_is_in_the_documentation():
+    assert flags_page.PAGE.read_text() == flags_page.page(), "run python -m tests.flags_page"
+
+
+def test_every_flag_of_the_documentation_is_one():
+    kinds = (*KINDS.values(), LaunchSettings, DataSettings, BenchSettings)
+    known = {field.name for kind in kinds for field in fields(kind)} | OTHERS
+    for page in [*PAGES, *(ROOT / "strategies").glob("**/*.md")]:
+        for flag in re.findall(r"--(?:no(?=shuffle))?([a-z][a-z_]+)", page.read_text()):
+            assert flag in known or page == flags_page.PAGE, f"{page}: --{flag}"
+
+
+def test_the_architecture_page_names_what_is_there():
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    named = set(re.findall(r"`([\w/]+(?:\.py|/))`", text)) - {"tfdist/", "tests/"}
+    assert [each for each in named if not (ROOT / "tfdist" / each).exists()] == []
+    folders = {f"{each.parent.name}/" for each in (ROOT / "tfdist").glob("*/__init__.py")}
+    assert folders - named == set()
 
 
 def test_every_message_of_troubleshooting_is_one_of_ours():

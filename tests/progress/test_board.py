@@ -4,12 +4,25 @@ import importlib.util
 
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
+from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tensorboard.util.tensor_util import make_ndarray
 
 from tests.progress.small import fit
 from tfdist import Board, Checkpoint, Trace
 from tfdist.errors import UsageError
 from tfdist.progress import needs, steps
+
+
+def tops_of_graph(folder):
+    """The outermost names of the one graph that was written, and what is in them."""
+    files = folder.glob("events.out.tfevents.*")
+    events = [event for file in files for event in EventFileLoader(str(file)).Load()]
+    (graph,) = [event.graph_def for event in events if event.WhichOneof("what") == "graph_def"]
+    tops = {}
+    for node in GraphDef.FromString(graph).node:
+        tops.setdefault(node.name.partition("/")[0], set()).add(node.op)
+    return tops
 
 
 def curves(folder):
@@ -22,11 +35,14 @@ def curves(folder):
 
 
 def test_curves_texts_and_saves(tmp_path):
-    board = Board(tmp_path, every_steps=5)
+    board = Board(tmp_path, every_steps=5, graph=True)
     board.text("flags", {"epochs": 2})
     _, history = fit(board, Checkpoint(tmp_path / "kept"))
     board.text("run record", {"loss": 0.5})
     found = curves(tmp_path / "alone")
+    tops = tops_of_graph(tmp_path / "alone")
+    assert "while" not in tops  # the loop around the step
+    assert "MatMul" in tops["replica_1"] & tops["gradient_tape"]
     assert [step for step, _ in found["train/loss"]] == [5, 10, 15, 20]
     for tag, name in (("epoch/loss", "loss"), ("validation/mae", "val_mae")):
         assert found[tag] == [

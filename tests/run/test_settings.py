@@ -35,6 +35,7 @@ MISTAKES = [
     ({"log_format": "xml"}, "--log_format is 'xml': give one of text, json"),
     ({"profile_steps": "20:10"}, "--profile_steps is '20:10': give the first step"),
     ({"profile_steps": "1:2"}, "--profile_steps was given without --log_dir: give the folder too"),
+    ({"log_graph": True}, "--log_graph was given without --log_dir: give the folder too"),
     ({"transport": "tcp"}, "--transport is 'tcp': give one of auto, ring, nccl, mpi"),
     ({"compression": "zip"}, "--compression is 'zip': give one of none, factors, bf16, fp16"),
     ({"jit": "yes"}, "--jit is 'yes': give one of auto, on, off"),

@@ -54,7 +54,9 @@ class Widget:
         from IPython.display import display
 
         if self._bar is None:
-            self._bar = ipywidgets.FloatProgress(min=0, max=1, bar_style="info")
+            self._bar = ipywidgets.FloatProgress(
+                min=0, max=1, bar_style="info", layout={"flex": "0 0 20em"}
+            )
             self._text = ipywidgets.Label()
             display(ipywidgets.HBox([self._bar, self._text]))
         self._bar.value = 1.0 if share is None else share  # full, where the end is not known

@@ -10,7 +10,7 @@ import psutil
 import tensorflow as tf
 
 from tfdist.checkpoint.callback import Checkpoint
-from tfdist.progress import folder
+from tfdist.progress import folder, graph
 from tfdist.progress.look import Look, learning_rate
 from tfdist.progress.needs import need
 from tfdist.progress.observer import Observer
@@ -32,18 +32,24 @@ class Board(Observer):
         log_dir: Of TensorBoard; made when it is not there.
         every_steps: Steps from one point to the next; None for one every few seconds.
         all_tasks: Whether the other tasks write too, each into a folder of its own.
+        graph: Whether to write the graph of the training step too, once.
 
     Raises:
         UsageError: TensorBoard is not installed, or a number is wrong.
     """
 
     def __init__(
-        self, log_dir: str | os.PathLike, every_steps: int | None = None, all_tasks: bool = False
+        self,
+        log_dir: str | os.PathLike,
+        every_steps: int | None = None,
+        all_tasks: bool = False,
+        graph: bool = False,
     ) -> None:
         need("tensorboard", extra="tensorboard", purpose="log_dir")
         super().__init__(every_steps, _SECONDS if every_steps is None else None)
         self._log_dir = log_dir
         self._all_tasks = all_tasks
+        self._wants_graph = graph
         self._texts: dict[str, str] = {}
         self._writer: Any = None
         self._saves = 0
@@ -113,6 +119,9 @@ class Board(Observer):
             for name, value in values.items():
                 if isinstance(value, (int, float)):
                     tf.summary.scalar(name, value)
+            if self._wants_graph and self.engine.traced is not None:
+                tf.summary.graph(graph.of_step(self.engine.traced))
+                self._wants_graph = False
             self._writer.flush()
 
     def _write_texts(self) -> None:

@@ -23,7 +23,7 @@ def observers(settings: Settings) -> list[BetweenCalls]:
     if settings.log_dir is None:
         return found
     everyone = settings.log_tasks == "all"
-    board = Board(settings.log_dir, settings.log_every, everyone)
+    board = Board(settings.log_dir, settings.log_every, everyone, settings.log_graph)
     board.text("flags", {name: v for name, v in asdict(settings).items() if v is not None})
     found.append(board)
     if settings.profile_steps is not None:

@@ -92,6 +92,9 @@ class Settings(DataFlags, SpeedFlags):
     log_tasks: str = _flag(
         "chief", _SEEN, "WHICH", "chief, or all: each task with a folder of its own in log_dir"
     )
+    log_graph: bool = _flag(
+        False, _SEEN, "", "write the graph of the training step into log_dir too, once"
+    )
     profile_steps: str | None = _flag(
         None, _SEEN, "A:B", "trace steps A up to B, such as 10:20, into log_dir"
     )
@@ -179,8 +182,9 @@ class Settings(DataFlags, SpeedFlags):
             need("tensorboard", extra="tensorboard", purpose="--log_dir")
         if self.profile_steps is not None:
             parse_steps("--profile_steps", self.profile_steps)
-            if self.log_dir is None:
-                raise UsageError("--profile_steps was given without --log_dir: give the folder too")
+        for name in ("profile_steps", "log_graph"):
+            if self.log_dir is None and getattr(self, name):
+                raise UsageError(f"--{name} was given without --log_dir: give the folder too")
 
     def same(self) -> dict[str, Any]:
         """Return what every task of a job must be told alike, by name."""

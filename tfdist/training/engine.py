@@ -89,6 +89,11 @@ class Engine:
         step = tf.function(self._make_step("train"), autograph=False)
         return step.get_concrete_function(spec).graph
 
+    @property
+    def traced(self) -> tf.Graph | None:
+        """The graph of the training step as it runs; None where there is none, or none yet."""
+        return self._steps["train"].graph if "train" in self._steps else None
+
     def begin_epoch(self) -> None:
         """Say that the next steps may take long: they are traced, and buffers of data filled."""
         self._calls = 0

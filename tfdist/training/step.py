@@ -49,6 +49,7 @@ class Step:
         self.state = State()
         self.logs = OwnLogs(model)
         self.faults: Faults | None = None  # where losses that are not finite are noted
+        self.graph: Any = None  # in which TensorFlow last traced it; None where it runs eagerly
         self._seed = internals.global_seed()
 
     def __call__(self, batch: Any) -> Any:
@@ -87,6 +88,7 @@ class Step:
 
     def compute(self, batch: Any) -> dict[str, Any]:
         """Return the sums over all replicas, the same on every task."""
+        self.graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
         outputs = self.strategy.run(self._run_replica, (batch,))
         whole = outputs.pop("outputs", None)
         if whole is not None:
