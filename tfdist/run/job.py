@@ -95,6 +95,7 @@ def model_of(
         model = tfdist.distribute(
             build(settings.model, shape, source.num_classes, settings.seed),
             sync_period=settings.sync_period,
+            auto_jit=settings.jit == "auto",
         )
         if not model.compiled:  # A model of the user's own may come with its loss and optimizer.
             _refuse_unknown_loss(settings, source)
@@ -106,7 +107,7 @@ def model_of(
                     warmup_steps=settings.warmup_steps,
                     accumulate_steps=settings.accumulate_steps,
                 ),
-                jit_compile=settings.jit_compile,
+                jit_compile=settings.jit == "on",
                 loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
                 metrics=["accuracy"],
             )

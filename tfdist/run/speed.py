@@ -38,7 +38,11 @@ class SpeedFlags:
         "matrices they are made of; or in 16 bits as bf16 or fp16, added up in float32",
     )
     jit: str = flag(
-        "off", _GROUP, "WHEN", "compile the step by XLA: on, off; auto: where Keras would"
+        "off",
+        _GROUP,
+        "WHEN",
+        "compile the step by XLA: on, off; auto: try it on the first batch, and take it if it is "
+        "faster",
     )
     lr_scaling: str = flag(
         "none",
@@ -87,11 +91,6 @@ class SpeedFlags:
     def rate_factor(self, replicas: int) -> float:
         """What the learning rate of one replica is multiplied by for so many."""
         return {"none": 1.0, "linear": float(replicas), "sqrt": replicas**0.5}[self.lr_scaling]
-
-    @property
-    def jit_compile(self) -> bool | str:
-        """What compile() of Keras is given."""
-        return {"on": True, "off": False}.get(self.jit, "auto")
 
 
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:

@@ -18,7 +18,9 @@ from tfdist.training.own_apply import teach_optimizers
 from tfdist.training.share import teach_keras
 
 
-def distribute(model: keras.Model, *, sync_period: int | None = None) -> keras.Model:
+def distribute(
+    model: keras.Model, *, sync_period: int | None = None, auto_jit: bool = False
+) -> keras.Model:
     """Return the same model, whose fit, evaluate and predict now give the numbers of one device.
 
     Call it inside `strategy.scope()`, before or after `compile()`, on a Sequential, functional or
@@ -30,6 +32,9 @@ def distribute(model: keras.Model, *, sync_period: int | None = None) -> keras.M
             average weights, slots and moving statistics every so many steps and after each epoch,
             weighted by the examples each has seen. It saves exchanges, and gives other numbers
             than one device, except with 1 and plain SGD. None exchanges gradients at each step.
+        auto_jit: Compute the first training step both with and without XLA, taking neither, and
+            let XLA compile the steps if that is faster and yields the same gradient; one line on
+            standard error says which. Instead of `jit_compile`; parameter servers know none.
 
     Raises:
         UsageError: `sync_period` is below 1, `model` is no Keras 3 model, or this Keras is one
@@ -47,7 +52,7 @@ def distribute(model: keras.Model, *, sync_period: int | None = None) -> keras.M
     teach_layers()
     teach_matmul()
     teach_optimizers()
-    engine = _engine(model, tf.distribute.get_strategy(), sync_period)
+    engine = _engine(model, tf.distribute.get_strategy(), sync_period, auto_jit)
     model._distribute_strategy = None if internals.is_default(engine.strategy) else engine.strategy
     _replace(model, "compile", _compile(model, engine))
     for name in ("fit", "evaluate", "predict", "predict_on_batch"):
@@ -60,11 +65,11 @@ def distribute(model: keras.Model, *, sync_period: int | None = None) -> keras.M
 
 
 def _engine(
-    model: keras.Model, strategy: tf.distribute.Strategy, sync_period: int | None
+    model: keras.Model, strategy: tf.distribute.Strategy, sync_period: int | None, auto_jit: bool
 ) -> Engine:
     if isinstance(strategy, tf.distribute.ParameterServerStrategy):
         return Coordinated(model, strategy)
-    return Engine(model, strategy, sync_period)
+    return Engine(model, strategy, sync_period, auto_jit)
 
 
 def _compile(model: keras.Model, engine: Engine) -> Any:

@@ -19,6 +19,7 @@ from tfdist.training.predict import Predictor
 from tfdist.training.rehearsal import has_unbuilt_optimizers, rehearse
 from tfdist.training.replica import TestStep, TrainStep, is_own
 from tfdist.training.step import Step
+from tfdist.training.trial import Tried
 
 # Of steps; after these all is traced and compiled, on workers under parameter servers too.
 _FIRST_CALLS = 2
@@ -31,6 +32,7 @@ class Engine:
         model: A Keras model, compiled or not, built or not.
         strategy: Any strategy whose replicas compute in step with each other.
         sync_period: Steps that workers train apart; None for none.
+        auto_jit: Whether to try if XLA makes a training step faster.
     """
 
     adds_up = True
@@ -41,9 +43,11 @@ class Engine:
         model: keras.Model,
         strategy: tf.distribute.Strategy,
         sync_period: int | None = None,
+        auto_jit: bool = False,
     ) -> None:
         self.model = model
         self._sync_period = sync_period
+        self._auto_jit = auto_jit
         self.strategy = strategy
         self._loops: dict[str, Any] = {}
         self._steps: dict[str, Any] = {}
@@ -199,7 +203,11 @@ class Engine:
 
     def make_loop(self, step: Step) -> Any:
         """Return what runs a step."""
-        return Loop(step, eager=bool(self.model.run_eagerly), agree=self._agreement.seconds)
+        agree = self._agreement.seconds
+        loop = Loop(step, eager=bool(self.model.run_eagerly), agree=agree)
+        if self._auto_jit and isinstance(step, TrainStep):
+            return Tried(step, loop, agree, speaks=self.is_chief)
+        return loop
 
     def meet(self) -> None:
         """Let workers that train apart average what they have learned."""
