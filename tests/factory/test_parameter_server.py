@@ -24,7 +24,17 @@ def add(x):
 results = [coordinator.schedule(add, args=(tf.constant(float(i)),)) for i in range(10)]
 coordinator.join()
 context = current()
+import keras
+with strategy.scope():
+    layers = [keras.layers.Input((2,), dtype="int32"), keras.layers.Embedding(50, 4)]
+    model = tfdist.distribute(keras.Sequential(layers))
+look_up = tf.function(model, input_signature=[tf.TensorSpec([None, 2], tf.int32)])
+operations = look_up.get_concrete_function().graph.get_operations()
+table = model.get_weights()[0]
+found = look_up(tf.constant([[7, -1], [0, 7]]))
 print(json.dumps({
+    "gathered_by": [op.type for op in operations if "Gather" in op.type or "Read" in op.type],
+    "rows": bool((found.numpy() == table[[[7, 49], [0, 7]]]).all()),
     "name": context.choice.name,
     "workers": [context.num_workers, context.num_replicas],
     "total": float(total),
@@ -52,6 +62,12 @@ def test_scheduled_steps_give_their_values(results):
     assert printed["on"] == "/job:ps/replica:0/task:0/device:CPU:0"
     assert (printed["name"], printed["workers"]) == ("parameter_server", [2, 2])
     assert printed["same_again"]
+
+
+def test_a_worker_fetches_the_rows_of_an_embedding_and_not_the_table(results):
+    printed = json.loads(results[0].stdout)
+    assert printed["gathered_by"] == ["ResourceGather"]
+    assert printed["rows"]
 
 
 def test_servers_say_what_they_do(results):

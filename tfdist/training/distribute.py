@@ -15,6 +15,7 @@ from tfdist.training.engine import Engine
 from tfdist.training.factored import teach_matmul
 from tfdist.training.guard import guarded
 from tfdist.training.own_apply import teach_optimizers
+from tfdist.training.rows import teach_take
 from tfdist.training.share import teach_keras
 
 
@@ -52,6 +53,7 @@ def distribute(
     teach_layers()
     teach_matmul()
     teach_optimizers()
+    teach_take()
     engine = _engine(model, tf.distribute.get_strategy(), sync_period, auto_jit)
     model._distribute_strategy = None if internals.is_default(engine.strategy) else engine.strategy
     _replace(model, "compile", _compile(model, engine))

@@ -45,6 +45,7 @@ _RELIED_ON: tuple[tuple[Any, str, tuple[str, ...]], ...] = (
     (reduction_metrics, "reduce_to_samplewise_values", ("values", "sample_weight", "reduce_fn")),
     (keras_nn, "_compute_moments_sync", ("x", "axes", "keepdims")),
     (keras_ops, "matmul", ("x1", "x2")),
+    (keras_ops, "take", ("x", "indices", "axis")),
     (keras.Layer, "add_loss", ("loss",)),
     (keras.Layer, "_get_own_losses", ()),
     (keras.Layer, "_clear_losses", ()),
