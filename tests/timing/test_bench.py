@@ -39,15 +39,34 @@ def test_sizes_by_buckets_by_transports():
 def _row(tasks, rate, waited, exchange):
     shares = {"input": waited, "exchange": exchange, "computing": 1 - waited - exchange}
     return {
-        "tasks": tasks, "transport": "ring", "ms_per_step": 2.0, "examples_per_second": rate,
+        "tasks": tasks, "strategy": "multi_worker", "transport": "ring",
+        "ms_per_step": 2.0, "examples_per_second": rate,
     } | shares  # fmt: skip
 
 
 def test_the_table_of_scaling_gives_efficiency_and_a_verdict():
     rows = [_row(1, 1000.0, 0.1, 0.0), _row(2, 1500.0, 0.0, 0.4), _row(4, 1000.0, 0.5, 0.1)]
     told = [line.split() for line in report.lines("scaling", rows)][1:]
-    assert [line[4] for line in told] == ["100%", "75%", "25%"]
+    assert [line[5] for line in told] == ["100%", "75%", "25%"]
     assert [line[-1] for line in told] == ["compute-bound", "exchange-bound", "input-bound"]
+
+
+def test_each_strategy_is_measured_and_multi_worker_by_each_transport():
+    settings = Settings(strategies="mirrored,multi_worker", tasks=3, rounds=1)
+    found = rounds.rows("scaling", settings, lambda *_: {"ms": 1.0})
+    assert [(row["tasks"], row["strategy"], row["transport"]) for row in found[:4]] == [
+        (1, "one_device", "none"),
+        (2, "mirrored", "none"),
+        (2, "multi_worker", "ring"),
+        (2, "multi_worker", "mpi"),
+    ]
+    assert found[-1]["tasks"] == 3
+
+
+def test_an_exchange_that_cannot_be_told_apart_is_left_open():
+    row = _row(2, 1500.0, 0.0, 0.4) | {"exchange": None, "strategy": "mirrored"}
+    told = list(report.lines("scaling", [_row(1, 1000.0, 0.1, 0.0), row]))[-1].split()
+    assert told[-2:] == ["-", "compute-bound"]
 
 
 @pytest.mark.parametrize(
@@ -55,6 +74,7 @@ def test_the_table_of_scaling_gives_efficiency_and_a_verdict():
     [
         ({"tasks": 0}, "--tasks is 0, but must be above 0"),
         ({"transports": "ring,tcp"}, "--transports has tcp: give some of ring, mpi"),
+        ({"strategies": "horovod"}, "--strategies has horovod: give some of multi_worker, mirror"),
         ({"sizes": "big"}, "--sizes is 'big': give numbers of bytes such as 4K,1M"),
     ],
 )

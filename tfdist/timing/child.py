@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any
 
-from tfdist.timing.start import MARK
+from tfdist.timing.start import IN_ONE_PROCESS, MARK
 
 
 def main() -> None:
@@ -47,12 +47,16 @@ def _strategy(given: dict[str, Any]) -> Any:
 
     import tfdist
 
-    threads = max(1, (os.cpu_count() or 1) // given["tasks"])
+    name, tasks = given.get("strategy", "multi_worker"), given["tasks"]
+    threads = max(1, (os.cpu_count() or 1) // (1 if name in IN_ONE_PROCESS else tasks))
     tf.config.threading.set_intra_op_parallelism_threads(threads)
     tf.config.threading.set_inter_op_parallelism_threads(max(2, threads))
-    if given["tasks"] == 1:
+    if tasks == 1:
         return tfdist.strategy("one_device")
-    return tfdist.strategy("multi_worker", transport=given["transport"])
+    if name in IN_ONE_PROCESS:
+        return tfdist.strategy(name, f"cpu:{tasks}")
+    road = given["transport"]
+    return tfdist.strategy(name, transport="auto" if road == "none" else road)
 
 
 if __name__ == "__main__":

@@ -10,16 +10,20 @@ from tfdist.timing.report import efficiency
 
 
 def draw(rows: Sequence[dict[str, Any]], file: str) -> None:
-    """Draw efficiency over tasks, a line for each transport."""
+    """Draw efficiency over tasks, a line for each strategy and transport."""
     figure, (panel,) = panels(1)
-    roads = dict.fromkeys(row["transport"] for row in rows[1:])
-    for number, road in enumerate(roads):
-        of_road = [rows[0], *(row for row in rows if row["transport"] == road)]
+    ways = dict.fromkeys(map(_way, rows[1:]))
+    for number, way in enumerate(ways):
+        of_road = [rows[0], *(row for row in rows[1:] if _way(row) == way)]
         tasks = [row["tasks"] for row in of_road]
         shares = [efficiency(row, rows[0]) for row in of_road]
-        panel.plot(tasks, shares, "-", label=road, **style(number, len(tasks)))
+        panel.plot(tasks, shares, "-", label=way, **style(number, len(tasks)))
     most = max(efficiency(row, rows[0]) for row in rows)
     panel.set(xlabel="tasks", ylabel="efficiency", ylim=(0, 1.1 * most))
     panel.set_xticks(sorted({row["tasks"] for row in rows}))
     panel.legend(frameon=False, fontsize="small")
     figure.savefig(file)
+
+
+def _way(row: dict[str, Any]) -> str:
+    return row["strategy"] if row["transport"] == "none" else row["transport"]

@@ -20,22 +20,27 @@ def efficiency(row: dict[str, Any], alone: dict[str, Any]) -> float:
 
 def verdict(row: dict[str, Any]) -> str:
     """Return what limits a step."""
-    share, what = max((row["input"], "input"), (row["exchange"], "exchange"))
+    share, what = max((row["input"], "input"), (row["exchange"] or 0.0, "exchange"))
     return f"{what}-bound" if share > _MOST else "compute-bound"
 
 
 def _scaling(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     yield (
-        f"{'tasks':>5} {'transport':<10}{'ms/step':>9}{'examples/s':>12}{'efficiency':>12}"
-        f"{'input':>8}{'computing':>11}{'exchange':>10}  verdict"
+        f"{'tasks':>5} {'strategy':<17}{'transport':<10}{'ms/step':>9}{'examples/s':>12}"
+        f"{'efficiency':>12}{'input':>8}{'computing':>11}{'exchange':>10}  verdict"
     )
     for row in rows:
         yield (
-            f"{row['tasks']:>5} {row['transport']:<10}{row['ms_per_step']:>9.3g}"
+            f"{row['tasks']:>5} {row['strategy']:<17}{row['transport']:<10}"
+            f"{row['ms_per_step']:>9.3g}"
             f"{row['examples_per_second']:>12,.0f}{efficiency(row, rows[0]):>12.0%}"
-            f"{row['input']:>8.0%}{row['computing']:>11.0%}{row['exchange']:>10.0%}"
+            f"{row['input']:>8.0%}{row['computing']:>11.0%}{_part(row['exchange']):>10}"
             f"  {verdict(row)}"
         )
+
+
+def _part(share: float | None) -> str:
+    return "-" if share is None else f"{share:.0%}"
 
 
 def _allreduce(rows: Sequence[dict[str, Any]]) -> Iterator[str]:

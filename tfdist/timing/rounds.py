@@ -25,8 +25,11 @@ def rows(kind: str, settings: Settings, run: Callable[..., Row] = measure) -> li
 
 
 def medians(found: Sequence[Row]) -> Row:
-    """Return the median of each figure."""
-    return {name: statistics.median(each[name] for each in found) for name in found[0]}
+    """Return the median of each figure, None where there is none."""
+    return {
+        name: None if found[0][name] is None else statistics.median(each[name] for each in found)
+        for name in found[0]
+    }
 
 
 def _points(kind: str, settings: Settings) -> Iterator[Row]:
@@ -42,8 +45,8 @@ def _points(kind: str, settings: Settings) -> Iterator[Row]:
                     }
         return
     work = {"model": settings.model, "global_batch_size": settings.global_batch_size}
-    yield {**work, "tasks": 1, "transport": "none"}
+    yield {**work, "strategy": "one_device", "tasks": 1, "transport": "none"}
     if kind == "scaling":
         for tasks in range(2, settings.tasks + 1):
-            for road in settings.roads:
-                yield {**work, "tasks": tasks, "transport": road}
+            for name, road in settings.ways:
+                yield {**work, "strategy": name, "tasks": tasks, "transport": road}

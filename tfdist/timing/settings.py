@@ -9,6 +9,7 @@ from tfdist.errors import UsageError
 from tfdist.models import NAMES as MODELS
 
 TRANSPORTS = ("ring", "mpi")
+STRATEGIES = ("multi_worker", "mirrored", "central_storage", "parameter_server")
 _WHAT, _HOW = "What is measured", "How"
 _UNITS = {"K": 10**3, "M": 10**6}
 
@@ -25,6 +26,13 @@ class Settings:
     global_batch_size: int = flag(128, _WHAT, "N", "examples in a step over all tasks")
     tasks: int = flag(2, _WHAT, "N", "for scaling from 1 task to N; for allreduce N tasks")
     transports: str = flag("ring,mpi", _WHAT, "LIST", "how values travel between tasks")
+    strategies: str = flag(
+        "multi_worker",
+        _WHAT,
+        "LIST",
+        "for scaling: multi_worker by each transport; mirrored and central_storage, a logical CPU "
+        "for a task; parameter_server, one server beside the workers and the chief",
+    )
     sizes: str = flag("4K,1M,16M", _WHAT, "LIST", "for allreduce: bytes in one step")
     buckets: str = flag("4M", _WHAT, "LIST", "for allreduce: bytes of one value; sums of several")
     rounds: int = flag(3, _HOW, "N", "times each is measured, in alternating order; medians count")
@@ -36,12 +44,12 @@ class Settings:
         for name in ("global_batch_size", "tasks", "rounds", "seconds"):
             if not getattr(self, name) > 0:
                 raise UsageError(f"--{name} is {getattr(self, name)}, but must be above 0")
-        unknown = set(self.roads) - set(TRANSPORTS)
-        if unknown:
-            raise UsageError(
-                f"--transports has {', '.join(sorted(unknown))}: give some of "
-                f"{', '.join(TRANSPORTS)}"
-            )
+        for name, known in (("transports", TRANSPORTS), ("strategies", STRATEGIES)):
+            unknown = set(getattr(self, name).split(",")) - set(known)
+            if unknown:
+                raise UsageError(
+                    f"--{name} has {', '.join(sorted(unknown))}: give some of {', '.join(known)}"
+                )
         self.bytes_of("sizes")
         self.bytes_of("buckets")
 
@@ -49,6 +57,16 @@ class Settings:
     def roads(self) -> list[str]:
         """The transports to be measured."""
         return self.transports.split(",")
+
+    @property
+    def ways(self) -> list[tuple[str, str]]:
+        """The strategies to be measured, each with a transport, "none" where it has no choice."""
+        several = [("multi_worker", road) for road in self.roads]
+        return [
+            way
+            for name in self.strategies.split(",")
+            for way in (several if name == "multi_worker" else [(name, "none")])
+        ]
 
     def bytes_of(self, name: str) -> list[int]:
         """The numbers of bytes that a flag lists: 4K is 4,000."""

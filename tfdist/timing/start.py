@@ -11,6 +11,7 @@ from typing import Any
 from tfdist.errors import UsageError
 
 MARK = "tfdist-timing "  # before the figures, on a line of the chief
+IN_ONE_PROCESS = ("mirrored", "central_storage")
 _LIMIT_SECONDS = 900
 _END = 1500  # characters of an output that failed
 
@@ -23,9 +24,11 @@ def measure(kind: str, given: dict[str, Any], tasks: int, transport: str) -> dic
     """
     told = json.dumps({**given, "transport": transport, "tasks": tasks})
     command = [sys.executable, "-m", "tfdist.timing.child", kind, told]
-    if tasks > 1:
-        road = ["--transport=mpi"] if transport == "mpi" else []
-        launch = [sys.executable, "-m", "tfdist.launch", f"--workers={tasks}", *road, "--"]
+    name = given.get("strategy", "multi_worker")
+    if tasks > 1 and name not in IN_ONE_PROCESS:
+        more = ["--transport=mpi"] if transport == "mpi" else []
+        more += ["--chief", "--ps=1"] if name == "parameter_server" else []
+        launch = [sys.executable, "-m", "tfdist.launch", f"--workers={tasks}", *more, "--"]
         command = [*launch, *command]
     done = subprocess.run(
         command, env=dict(os.environ), capture_output=True, text=True, timeout=_LIMIT_SECONDS

@@ -12,6 +12,7 @@ import tensorflow as tf
 import tfdist
 from tfdist.models import build
 from tfdist.training.between import BetweenCalls
+from tfdist.transport import spans_tasks
 
 _SHAPE, _CLASSES = (28, 28, 1), 10
 _BATCHES = 20
@@ -31,15 +32,17 @@ class _Input(BetweenCalls):
         self.seconds = (self.engine.input_seconds or 0.0) - self._before
 
 
-def scaling(strategy: tf.distribute.Strategy, given: dict[str, Any]) -> dict[str, float]:
+def scaling(strategy: tf.distribute.Strategy, given: dict[str, Any]) -> dict[str, float | None]:
     """Return examples a second, and the shares of a step in input, computing and exchange.
 
-    What the exchange takes is what a step takes more than one in which workers train apart.
+    What the exchange takes is what a step takes more than one in which workers train apart. Other
+    strategies than multi_worker cannot: there it is part of computing, and `exchange` is None.
     """
     data = _data(given["global_batch_size"])
     whole, waited = _timed(_model(given["model"], strategy), data, given["seconds"])
     apart = whole
-    if given["tasks"] > 1:
+    several = given["tasks"] > 1
+    if several and spans_tasks(strategy):
         apart, _ = _timed(_model(given["model"], strategy, _NEVER), data, given["seconds"])
     exchange = max(0.0, 1 - apart / whole)
     share = min(waited / whole, 1 - exchange)
@@ -47,7 +50,7 @@ def scaling(strategy: tf.distribute.Strategy, given: dict[str, Any]) -> dict[str
         "ms_per_step": whole * 1e3,
         "examples_per_second": given["global_batch_size"] / whole,
         "input": share,
-        "exchange": exchange,
+        "exchange": exchange if spans_tasks(strategy) or not several else None,
         "computing": 1 - share - exchange,
     }
 
