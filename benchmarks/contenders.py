@@ -67,7 +67,12 @@ def contenders(torch_python: str | None, keras_python: str | None) -> list[Conte
 
 
 def measure(
-    contender: Contender, model: str, steps: int, batch: int, hosts: Hosts | None = None
+    contender: Contender,
+    model: str,
+    steps: int,
+    batch: int,
+    hosts: Hosts | None = None,
+    more: tuple[str, ...] = (),
 ) -> dict[str, float]:
     """Run a contender once, on one machine or on two hosts; return what its first task found.
 
@@ -75,7 +80,7 @@ def measure(
         RuntimeError: it failed; with the end of what it said.
     """
     rows = str(batch if contender.processes == 2 else batch // 2)
-    script = [str(_HERE / contender.script), model, str(steps), rows, *contender.options]
+    script = [str(_HERE / contender.script), model, str(steps), rows, *contender.options, *more]
     env = {**os.environ, "PYTHONPATH": str(_HERE.parent), **contender.env}
     if contender.start == "TF_CONFIG":
         command, tasks = [contender.python, *script], _tf_configs(hosts)
