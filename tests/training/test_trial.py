@@ -66,7 +66,7 @@ def test_times_are_measured_on_the_step_itself(capsys):
     ("make", "said"),
     [
         (lambda: keras.layers.Dropout(0.5), "the gradient differs by"),
-        (_NotForXla, "XLA refuses the step"),
+        (_NotForXla, "XLA refuses the step: Detected unsupported operations"),
     ],
 )
 def test_what_xla_computes_otherwise_or_not_at_all_stays_without(monkeypatch, capsys, make, said):

@@ -100,7 +100,7 @@ class Tried:
                 off = _distance(gradient, _gradient(compiled()))
             refusal = "" if self._step.jit else "the step needs a sum over replicas before its end"
         except _REFUSED as error:
-            refusal = f"XLA refuses the step ({error.message.splitlines()[0][:200]})"
+            refusal = f"XLA refuses the step: {_reason(error)}"
         seconds = time.perf_counter() - begin
         if self._agree(float(bool(refusal))) > 0:
             return False, refusal or "another task cannot compile the step"
@@ -145,9 +145,15 @@ class Tried:
 
 def _seconds(way: Callable[[], Any]) -> float:
     begin = time.perf_counter()
-    way()
-    tf.test.experimental.sync_devices()
+    found = [v for v in tf.nest.flatten(way(), expand_composites=True) if v is not None]
+    min(found, key=lambda v: v.shape.num_elements()).numpy()  # once the devices have done it all
     return time.perf_counter() - begin
+
+
+def _reason(error: tf.errors.OpError) -> str:
+    """Return the line of an error that names the operation, without the stacks around it."""
+    lines = [line.strip() for line in error.message.splitlines() if line.strip()]
+    return next((line for line in lines if "unsupported" in line), lines[0])[:300]
 
 
 def _gradient(sums: dict[str, Any]) -> list[tf.Tensor]:
