@@ -81,8 +81,10 @@ def _timed(model: keras.Model, data: Any, seconds: float) -> tuple[float, float]
 
 def _agreed(steps: int) -> int:
     """Return the chief's number of steps."""
-    channel = tfdist.factory.current().channel
-    return steps if channel is None else channel.gather("steps to be timed", steps)[0]
+    context = tfdist.factory.current()
+    if context.channel is None or not spans_tasks(context.strategy):
+        return steps  # workers of parameter servers only serve
+    return context.channel.gather("steps to be timed", steps)[0]
 
 
 def _model(name: str, strategy: tf.distribute.Strategy, period: int | None = None) -> keras.Model:
