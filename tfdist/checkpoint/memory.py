@@ -26,10 +26,7 @@ _STATE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     (
         "OrbaxCheckpoint",
-        (
-            *("best", "_batches_seen_since_last_saving", "_current_epoch", "_last_batch_seen"),
-            "_total_batches_seen",
-        ),
+        ("best", "_batches_seen_since_last_saving", "_last_batch_seen", "_total_batches_seen"),
     ),
     ("History", ("epoch", "history")),
     ("SwapEMAWeights", ("_ema_weights_in_model",)),
