@@ -12,6 +12,11 @@ def by_number(examples: int, validation: int | None = None, **facts) -> Source:
     return parts.source("numbers", reader(examples, **facts), held_out, Reading(cache="none"))
 
 
+def kept(examples: int, validation: int | None = None) -> Source:
+    """The same examples as if they were in memory, where several batches are read in one call."""
+    return by_number(examples, validation, needs_no_copy=True)
+
+
 def reader(examples: int, **facts) -> Reader:
     import tensorflow as tf
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.data.numbered import by_number, flat, read, reader, stream
+from tests.data.numbered import by_number, flat, kept, read, reader, stream
 from tfdist.data import Reading, load
 from tfdist.data.augment import Augment
 from tfdist.data.batches import batches, divided, validation_batches
@@ -63,13 +63,16 @@ def check(source, examples, order, workers):
         assert max(sizes) - min(sizes) <= 1
 
 
-@pytest.mark.parametrize("examples", SIZES)
-def test_the_rows_of_all_tasks_are_the_global_batches(examples):
+@pytest.mark.parametrize(
+    ("source", "examples"), [*((by_number, size) for size in SIZES), (kept, 29)]
+)
+def test_the_rows_of_all_tasks_are_the_global_batches(source, examples, monkeypatch):
+    monkeypatch.setattr("tfdist.data.pixels._MAX_BLOCK", 8)
     # Each size meets a fifth of what it can be combined with; together they meet all of it.
     combined = list(itertools.product(WORKERS, BATCHES, (False, True), (False, True)))
     for workers, size, shuffle, drop in combined[SIZES.index(examples) :: 5]:
         order = Order(global_batch_size=size, shuffle=shuffle, drop_remainder=drop, seed=workers)
-        check(by_number(examples), examples, order, workers)
+        check(source(examples), examples, order, workers)
 
 
 @pytest.mark.parametrize("shards", SHARDS)
@@ -79,14 +82,15 @@ def test_any_number_of_files_is_read_by_any_number_of_workers(tmp_path, shards):
     check(source, examples, Order(global_batch_size=4, seed=shards), 1 + shards % 5)
 
 
-def test_a_task_reads_its_own_examples_only():
+@pytest.mark.parametrize("make", [by_number, kept])
+def test_a_task_reads_its_own_examples_only(make):
     numbers = []
 
     def note(found):
         numbers.extend(found.tolist())
         return found
 
-    source = by_number(20)
+    source = make(20)
     plain = source.train_reader.read
 
     def seen(asked):
@@ -100,10 +104,11 @@ def test_a_task_reads_its_own_examples_only():
     assert sorted(numbers) == [2, 3, 10, 11, 17]
 
 
-def test_later_passes_and_a_resumed_run_go_on_in_order():
+@pytest.mark.parametrize("source", [by_number, kept])
+def test_later_passes_and_a_resumed_run_go_on_in_order(source):
     order = Order(global_batch_size=4, goes_on=True, start_epoch=1, start_step=2)
     expected = read(batches(by_number(10), order).take(5))
-    tasks = [of_task(divided(by_number(10), order).dataset(n, 2).take(5)) for n in range(2)]
+    tasks = [of_task(divided(source(10), order).dataset(n, 2).take(5)) for n in range(2)]
     assert [a[0] + b[0] for a, b in zip(*tasks, strict=True)] == expected
 
 

@@ -21,9 +21,11 @@ def counter(first: int) -> Callable[[], Any]:
 
 
 def with_length(dataset: Any, examples: int | None, order: Order) -> Any:
-    """Return the dataset of a pass with the number of its batches, where that is known."""
+    """Return the dataset with the number of its batches, where that is known."""
     import tensorflow as tf
 
-    if examples is None or order.goes_on or order.start_step:
+    if examples is None or (order.start_step and not order.goes_on):
         return dataset
-    return dataset.apply(tf.data.experimental.assert_cardinality(order.steps(examples)))
+    steps = order.steps(examples)
+    length = tf.data.INFINITE_CARDINALITY if order.goes_on and steps else steps
+    return dataset.apply(tf.data.experimental.assert_cardinality(length))

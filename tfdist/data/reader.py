@@ -49,8 +49,22 @@ class Reader:
         return tf.data.Dataset.range(1).batch(1).map(as_written(self.read)).element_spec
 
     def batch(self, numbers: Any) -> Any:
-        """Return the batch of the examples with these numbers, in a graph."""
-        return self.finish(self.read(numbers))
+        """Return the batch of the examples with these numbers, in a graph.
+
+        Args:
+            numbers: a vector; or, where no example is left out, the vectors of several batches of
+                one size, which become the first axis of all that is returned.
+        """
+        import tensorflow as tf
+
+        if numbers.shape.rank == 1:
+            return self.finish(self.read(numbers))
+
+        def cut(part: Any) -> Any:
+            shape = tf.concat([tf.shape(numbers), tf.shape(part)[1:]], 0)
+            return tf.ensure_shape(tf.reshape(part, shape), [*numbers.shape, *part.shape[1:]])
+
+        return tf.nest.map_structure(cut, self.batch(tf.reshape(numbers, [-1])))
 
     def chosen(self, numbers: np.ndarray) -> Reader:
         """Return the reader of these examples alone, numbered in this order."""
