@@ -6,8 +6,10 @@ import pytest
 
 from tests.processes import run_alone
 from tfdist import estimate
-from tfdist.memory.needs import Line, Room, Shape, Step, most_rows, tasks
 from tfdist.memory.report import Report
+from tfdist.memory.room import Room, most_rows
+from tfdist.memory.step import Line, Step
+from tfdist.memory.tasks import Shape, tasks
 
 # TensorFlow's allocator counts all bytes of tensors and of kernels' scratch space. One batch that
 # is repeated keeps out what an input pipeline reads ahead, which is a matter of speed.

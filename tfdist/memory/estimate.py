@@ -17,9 +17,11 @@ from tfdist.diagnosis.memory import tasks_here, this_host
 from tfdist.factory import plan
 from tfdist.factory.devices import Devices
 from tfdist.factory.failures import translated
-from tfdist.memory import needs
 from tfdist.memory.report import Report
+from tfdist.memory.room import Room, most_rows
 from tfdist.memory.settings import EstimateSettings
+from tfdist.memory.step import Step, line
+from tfdist.memory.tasks import STRATEGIES, Shape, tasks
 from tfdist.memory.trace import of_graph
 from tfdist.run.job import model_of
 from tfdist.training.engine import Engine
@@ -32,7 +34,7 @@ def run(settings: EstimateSettings, cluster: Cluster) -> Report:
     """Estimate what each task of this cluster, or of one like it, would hold."""
     planned = plan(settings.strategy, settings.devices, cluster=cluster)
     devices, chosen = planned.devices, planned.choice.name
-    shape = needs.Shape(
+    shape = Shape(
         devices=devices.count,
         of_worker=devices.count if devices.kind == "GPU" else 1,  # which do not split the CPU
         workers=_TASKS if cluster.is_local else cluster.num_workers,
@@ -53,23 +55,23 @@ def run(settings: EstimateSettings, cluster: Cluster) -> Report:
         strategy=chosen,
         process=process,
         room=room,
-        tasks=[t for name in needs.STRATEGIES for t in needs.tasks(step, name, rows(name), shape)],
-        largest={name: needs.most_rows(step, name, room, shape) for name in needs.STRATEGIES},
+        tasks=[t for name in STRATEGIES for t in tasks(step, name, rows(name), shape)],
+        largest={name: most_rows(step, name, room, shape) for name in STRATEGIES},
         unknown=sorted(set(unknown)),
     )
 
 
-def _room(devices: Devices, cluster: Cluster, process: float) -> needs.Room:
+def _room(devices: Devices, cluster: Cluster, process: float) -> Room:
     """What is free for one task, beside TensorFlow itself, which this process already holds."""
-    tasks = tasks_here(cluster)
-    others = (tasks - 1) * process
-    host = max(0.0, this_host().free_bytes - others) / tasks
-    return needs.Room(host, devices.bytes_per_device if devices.kind == "GPU" else None)
+    here = tasks_here(cluster)
+    others = (here - 1) * process
+    host = max(0.0, this_host().free_bytes - others) / here
+    return Room(host, devices.bytes_per_device if devices.kind == "GPU" else None)
 
 
 def _step(
     settings: EstimateSettings, strategy: tf.distribute.Strategy, rows: int, unknown: list[str]
-) -> needs.Step:
+) -> Step:
     keras.config.set_dtype_policy(settings.precision)
     source = load(settings.dataset, settings.data_dir, settings.reading())
     model = model_of(settings, source, strategy)
@@ -77,10 +79,10 @@ def _step(
     spec = _spec(settings, source)
     held = [(n, *_held(engine, _of_rows(spec, n), unknown)) for n in (rows, 2 * rows)]
     activations, gradients, batch = (
-        needs.line(*((each[0], each[i]) for each in held)) for i in (1, 2, 3)
+        line(*((each[0], each[i]) for each in held)) for i in (1, 2, 3)
     )
     variables = [_bytes(v) for v in model.variables]
-    return needs.Step(
+    return Step(
         variables=sum(variables),
         slots=sum(_bytes(v) for v in model.optimizer.variables),
         weights=sum(_bytes(v) for v in model.trainable_variables),

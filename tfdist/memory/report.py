@@ -6,7 +6,9 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-from tfdist.memory.needs import NOTHING, Room, Task
+from tfdist.memory.room import Room
+from tfdist.memory.step import NOTHING
+from tfdist.memory.tasks import Task
 
 _MIB = 2**20
 _NOT_COUNTED = "the dataset itself and --cache, fragmentation, and what --jit=on changes"

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from tfdist.memory.needs import STRATEGIES, Line, Room, Shape, Step, line, most_rows, tasks
+from tfdist.memory.step import Line, Step
+from tfdist.memory.tasks import STRATEGIES, Shape, tasks
 
 STEP = Step(
     variables=100.0,
@@ -20,11 +21,6 @@ SHAPE = Shape(devices=2, of_worker=2, workers=3, ps=2)
 
 def held(strategy, rows=10, shape=SHAPE, step=STEP):
     return {each.name: each for each in tasks(step, strategy, rows, shape)}
-
-
-def test_a_line_goes_through_both_values():
-    found = line((4, 100.0), (8, 180.0))
-    assert (found.at(4), found.at(8), found.at(0)) == (100, 180, 20)
 
 
 def test_one_device_holds_all_of_it():
@@ -78,16 +74,3 @@ def test_rows_of_the_fullest_replica():
         "central_storage": 7,
         "parameter_server": 7,
     }
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("room", [Room(2e4), Room(1e4, 3e3)])
-def test_the_most_rows_fit_and_one_more_does_not(strategy, room):
-    most = most_rows(STEP, strategy, room, SHAPE)
-    assert most > 0
-    assert all(map(room.has, tasks(STEP, strategy, most, SHAPE)))
-    assert not all(map(room.has, tasks(STEP, strategy, most + 1, SHAPE)))
-
-
-def test_nothing_fits_where_there_is_no_room():
-    assert most_rows(STEP, "mirrored", Room(50), SHAPE) == 0
