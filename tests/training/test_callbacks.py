@@ -58,6 +58,41 @@ def test_callbacks_of_epochs_ask_for_no_batches(tmp_path):
     assert hooks.every("train") is None
 
 
+@pytest.fixture
+def of_mlflow():
+    """A stand-in for mlflow.tensorflow.MlflowCallback, which has these methods and this flag."""
+
+    class MlflowCallback(keras.callbacks.Callback):
+        def __init__(self, log_every_epoch=True):
+            super().__init__()
+            self.log_every_epoch = log_every_epoch
+            self.seen = []
+
+        def on_epoch_end(self, epoch, logs=None):
+            self.seen.append(dict(logs))
+
+        def on_batch_end(self, batch, logs=None):
+            self.seen.append(batch)
+
+    MlflowCallback.__module__ = "mlflow.tensorflow.callback"
+    return MlflowCallback
+
+
+@pytest.mark.parametrize(("is_chief", "seen"), [(True, [{"loss": 1.0}]), (False, [])])
+def test_the_chief_alone_logs_to_mlflow_without_a_call_for_each_batch(of_mlflow, is_chief, seen):
+    callback = of_mlflow()
+    _, hooks = make([callback], is_chief)
+    assert hooks.every("train") is None
+    hooks.on_train_begin()
+    hooks.on_epoch_end(0, {"loss": 1.0})
+    assert callback.seen == seen
+
+
+def test_mlflow_is_called_for_each_batch_when_it_asks_to_be(of_mlflow):
+    _, hooks = make([of_mlflow(log_every_epoch=False)])
+    assert hooks.every("train") == 1
+
+
 def test_lambda_callbacks_are_seen():
     _, hooks = make([keras.callbacks.LambdaCallback(on_train_batch_end=lambda b, logs: None)])
     assert hooks.every("train") == 1

@@ -220,6 +220,8 @@ def _without_writers(callbacks: list) -> list:
     for callback in callbacks:
         if isinstance(callback, (keras.callbacks.CSVLogger, keras.callbacks.TensorBoard)):
             continue
+        if _is_of_mlflow(callback):
+            continue
         if isinstance(
             callback, (keras.callbacks.ModelCheckpoint, keras.callbacks.BackupAndRestore)
         ):
@@ -227,6 +229,10 @@ def _without_writers(callbacks: list) -> list:
             callback.delete_checkpoint = False
         kept.append(callback)
     return kept
+
+
+def _is_of_mlflow(callback: Any) -> bool:
+    return type(callback).__module__.startswith("mlflow.")  # which need not be installed
 
 
 def verbosity(verbose: Any) -> int:
@@ -240,6 +246,8 @@ def _wants_batches(callback: Any, kind: str) -> bool:
     if isinstance(callback, keras.callbacks.ProgbarLogger):
         return False
     if getattr(callback, "save_freq", None) == "epoch":
+        return False
+    if _is_of_mlflow(callback) and getattr(callback, "log_every_epoch", False):
         return False
     base = keras.callbacks.Callback
     return any(
