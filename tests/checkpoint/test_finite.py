@@ -1,6 +1,7 @@
 """A loss that is not a number: named, never saved, and left out when that is asked for."""
 
 import json
+import re
 import shutil
 
 import keras
@@ -12,14 +13,15 @@ import tfdist
 from tests.checkpoint import small
 from tests.conformance.strategies import STRATEGIES
 from tests.processes import run_tasks
+from tests.transport.mpirun import mpirun
 from tfdist.checkpoint.callback import GoBackError
 from tfdist.checkpoint.finite import Finite
-from tfdist.checkpoint.folder import positions
-from tfdist.errors import FailedError
+from tfdist.checkpoint.folder import newest, positions
+from tfdist.errors import FailedError, StartAgainError, UsageError
 
 BAD = (1, 3)  # epoch and step in it
 WORDS = ["-m", "tfdist.train", "--dataset=tests.checkpoint.test_finite:numbers", "--epochs=2"]
-WORDS = [*WORDS, "--global_batch_size=16", "--verbose=0", "--on_nan=rollback"]
+WORDS = [*WORDS, "--global_batch_size=16", "--verbose=0", "--checkpoint_every_steps=2"]
 
 
 def numbers():
@@ -54,7 +56,7 @@ def fit(strategy, folder=None, rollback=False, dataset=data, **saves):
     with strategy.scope():
         model = small.model(small.momentum(), dropout=0)
     kept = None if folder is None else tfdist.Checkpoint(folder, **saves)
-    told = [Finite(kept, rollback), *([] if kept is None else [kept])]
+    told = [kept] if "on_nan" in saves else [Finite(kept, rollback), *([kept] if kept else [])]
     for again in range(9):
         try:
             model.fit(dataset(), epochs=3, steps_per_epoch=7, verbose=0, callbacks=told)
@@ -88,6 +90,24 @@ def test_goes_back_and_leaves_that_batch_out(steps, tmp_path, capsys):
     assert small.differences(expected, found) == []
 
 
+@pytest.mark.filterwarnings("ignore:The data ended")
+def test_the_users_own_fit_leaves_it_out_when_it_is_started_again(tmp_path):
+    strategy = STRATEGIES["mirrored"].make()
+    expected, _ = fit(strategy, dataset=lambda: data(left_out=True).take(20))
+    own = {"every_steps": 3, "on_nan": "rollback"}
+    told = r"step 4 of epoch 2; the last .*step-000000009.*: start the job again, which goes on th"
+    with pytest.raises(StartAgainError, match=told + "ere and leaves out batch 4"):
+        fit(strategy, tmp_path, **own)
+    found, _ = fit(strategy, tmp_path, **own)
+    assert small.differences(expected, found) == []
+    with pytest.raises(StartAgainError, match=told):  # begun afresh it knows of none
+        fit(strategy, tmp_path, **own, resume="never")
+    with pytest.raises(FailedError, match="or on_nan=rollback to leave it out"):
+        fit(strategy, tmp_path, every_steps=3, on_nan="stop", resume="never")
+    with pytest.raises(UsageError, match="on_nan is 'back': give one of ignore, stop, rollback"):
+        tfdist.Checkpoint(tmp_path, on_nan="back")
+
+
 def test_never_begins_anew_when_what_it_goes_back_to_was_removed(tmp_path):
     kept = tfdist.Checkpoint(tmp_path / "saved", every_steps=3, at_begin=True)
     model = small.model(small.momentum(), dropout=0)
@@ -112,8 +132,8 @@ def test_a_weight_that_is_not_a_number_is_never_saved(tmp_path):
 
 
 def test_two_workers_go_back_together_and_name_the_task(tmp_path):
-    folder = [f"--checkpoint_dir={tmp_path}", "--checkpoint_every_steps=2", "--async_save"]
-    ended = run_tasks([*WORDS, *folder], workers=2)
+    more = [f"--checkpoint_dir={tmp_path}", "--on_nan=rollback", "--async_save"]
+    ended = run_tasks([*WORDS, *more], workers=2)
     assert [task.returncode for task in ended] == [0, 0], ended
     said = [line for line in ended[0].stderr.splitlines() if "not a number" in line]
     assert len(said) == 2  # the example is in one batch of each epoch
@@ -122,3 +142,14 @@ def test_two_workers_go_back_together_and_name_the_task(tmp_path):
     assert records[0]["weights_digest"] == records[1]["weights_digest"]
     assert records[0]["steps"] == 14
     assert np.isfinite(records[0]["loss"])
+
+
+def test_over_mpi_it_stops_names_step_and_task_and_the_checkpoint_is_whole(tmp_path):
+    words = [*WORDS, "--transport=mpi", f"--checkpoint_dir={tmp_path / 'saved'}"]
+    result = mpirun(words, tmp_path)
+    assert result.returncode == 1, result
+    told = r"the loss or gradient of worker [01] is not a number in step (\d+) of epoch 1; the last"
+    steps = {int(step) for step in re.findall(told, result.stderr)}
+    assert len(steps) == 1, result.stderr
+    manifest, damaged = newest(tmp_path / "saved", 2, lambda said: None)
+    assert (manifest["step"], damaged) == ((steps.pop() - 1) // 2 * 2, [])

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.checkpoint import small
+from tfdist.checkpoint.folder import newest
 from tfdist.checkpoint.signals import Watch
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,9 +29,35 @@ IGNORES = "watch.asked and deadline and print(watch.asked, flush=True)"
 STUCK = "ctypes.CDLL(None).sleep(30)"
 
 
+# Trains, and says so when its second checkpoint is written but not yet there.
+SAVES = """
+import time, tfdist
+from tfdist.checkpoint import signals, storage
+watches, calls, start, flush = [], [], signals.Watch.start, storage.flush
+def started(watch):
+    watches.append(watch)
+    return start(watch)
+def slow(*words):
+    calls.append(words)
+    if len(calls) == 3:
+        print("writes", flush=True)
+        while not watches[0].asked: time.sleep(0.01)
+        print("asked", flush=True)
+        time.sleep(60)
+    flush(*words)
+signals.Watch.start, storage.flush = started, slow
+from tests.checkpoint import small
+small.train(tfdist.strategy("one_device"), folder={folder!r}, every_steps=3)
+"""
+
+
 def end(grace, does, *numbers):
+    """Send signals to a process that watches for them; return how it ended."""
+    return signalled(WATCH.format(grace=grace, does=does), *numbers)
+
+
+def signalled(script, *numbers):
     """Send signals to a process, each when it has said something; return how it ended."""
-    script = WATCH.format(grace=grace, does=does)
     process = subprocess.Popen(
         [sys.executable, "-c", script],
         stdout=subprocess.PIPE,
@@ -58,6 +86,15 @@ def test_the_second_ends_at_once():
     code, _, said = end(20, IGNORES, signal.SIGUSR1, signal.SIGTERM)
     assert code == 75
     assert said == "tfdist: SIGTERM came after SIGUSR1: ended at once; start the job again.\n"
+
+
+def test_the_second_ends_a_training_in_a_save_and_the_last_checkpoint_is_whole(tmp_path):
+    script = SAVES.format(folder=str(tmp_path))
+    code, _, said = signalled(script, signal.SIGTERM, signal.SIGTERM)
+    assert code == 75, said
+    assert "tfdist: SIGTERM came after SIGTERM: ended at once; start the job again.\n" in said
+    manifest, damaged = newest(tmp_path, small.EPOCHS, lambda said: None)
+    assert (manifest["step"], damaged) == (3, [])
 
 
 def test_the_grace_period_ends_also_where_python_cannot_act():

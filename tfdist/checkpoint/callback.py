@@ -15,14 +15,18 @@ from tfdist.checkpoint.position import Position
 from tfdist.checkpoint.say import say
 from tfdist.checkpoint.signals import Watch
 from tfdist.checkpoint.writer import Writer
-from tfdist.errors import EXIT_AGAIN, FailedError, UsageError
+from tfdist.errors import EXIT_AGAIN, FailedError, StartAgainError, UsageError
 from tfdist.training.between import BetweenCalls
 
 _RESUME = ("auto", "never")
+_ON_NAN = ("ignore", "stop", "rollback")
 
 
 class GoBackError(Exception):
     """`fit` is to be called again, and goes on from the last checkpoint."""
+
+
+_TELL = (UsageError, FailedError, StartAgainError, GoBackError)
 
 
 class Checkpoint(BetweenCalls):
@@ -50,6 +54,9 @@ class Checkpoint(BetweenCalls):
         beside: Write while training goes on, which then stands still for a copy of the weights. A
             save that is due before the last one is written is left out, but not with `keep_best`.
         at_begin: Save before the first step too.
+        on_nan: What follows when a loss is not a number: "stop" ends training and says where;
+            "rollback" ends it with code 75, and started again it goes on from the last checkpoint
+            and leaves that batch out; "ignore" saves the model as it is.
 
     Raises:
         UsageError: a value is wrong; or, when training begins, no checkpoint is whole, or it is
@@ -71,22 +78,31 @@ class Checkpoint(BetweenCalls):
         same: Mapping[str, Any] | None = None,
         beside: bool = False,
         at_begin: bool = False,
+        on_nan: str = "ignore",
     ) -> None:
         super().__init__()
         if keep < 1:
             raise UsageError(f"keep is {keep}, but must be 1 or more: give a larger number")
         if resume not in _RESUME:
             raise UsageError(f"resume is {resume!r}: give one of {', '.join(_RESUME)}")
+        if on_nan not in _ON_NAN:
+            raise UsageError(f"on_nan is {on_nan!r}: give one of {', '.join(_ON_NAN)}")
         self.skips_data = skips_data
         self._folder = place(directory)
         self._cadence = Cadence(every_steps, every_minutes, every_epochs)
-        self._at_begin, self._keep_best = at_begin, keep_best
+        self._at_begin, self._keep_best = at_begin or on_nan == "rollback", keep_best
         self.writer = Writer(self._folder, keep, keep_best, beside, self._say)
         self._afresh = resume == "never"
         self._chosen: tuple[dict[str, Any] | None, list[str]] | None = None
         self.same = dict(same or {})
         self._watch = Watch(grace_seconds)
         self._trains = self._goes_back = False
+        if on_nan != "ignore":
+            from tfdist.checkpoint.finite import Finite
+            from tfdist.checkpoint.leaving import LeftOut
+
+            kept = LeftOut(self._folder) if on_nan == "rollback" else None
+            self.brings = (Finite(self, rollback=on_nan == "rollback", kept=kept),)
 
     def before(self, epochs: int) -> Mapping[str, Any]:
         """Return what was `same` in the run that training for so many epochs goes on with."""
@@ -186,7 +202,7 @@ class Checkpoint(BetweenCalls):
             self.writer.wait()
         error = sys.exc_info()[1]
         self._goes_back = isinstance(error, GoBackError)
-        tells = isinstance(error, (UsageError, FailedError, GoBackError, SystemExit))
+        tells = isinstance(error, (*_TELL, SystemExit))
         if self.engine.is_chief and not tells:
             say(f"training failed; the last whole checkpoint is {self.writer.whole or 'none'}")
 

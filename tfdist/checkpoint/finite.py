@@ -8,8 +8,9 @@ import keras
 import tensorflow as tf
 
 from tfdist.checkpoint.callback import Checkpoint, GoBackError
+from tfdist.checkpoint.leaving import LeftOut
 from tfdist.checkpoint.say import say
-from tfdist.errors import FailedError
+from tfdist.errors import FailedError, StartAgainError, UsageError
 from tfdist.factory.context import last
 from tfdist.training import internals
 from tfdist.training.between import BetweenCalls
@@ -25,21 +26,37 @@ class Finite(BetweenCalls):
     Args:
         saves: What saves the run; None when nothing does.
         rollback: Raise GoBackError instead of FailedError, and leave that batch out from then on.
+        kept: Where it is kept what is left out: StartAgainError is raised instead of GoBackError,
+            since only a new process reads a dataset of any kind as this one did.
     """
 
-    def __init__(self, saves: Checkpoint | None, rollback: bool = False) -> None:
+    def __init__(
+        self, saves: Checkpoint | None, rollback: bool = False, kept: LeftOut | None = None
+    ) -> None:
         super().__init__()
+        self._kept = kept
         self._saves, self._rollback = saves, rollback
         self._left_out: set[tuple[int, int]] = set()  # epoch and step in it, from 0
         self._faults: Any = None
 
     def on_train_begin(self, logs: Any = None) -> None:
-        """Watch the losses from now on."""
+        """Watch the losses from now on.
+
+        Raises:
+            UsageError: what each worker has learned by itself would have to be taken back.
+        """
+        if self._rollback and self.engine.trains_apart:
+            raise UsageError(
+                'on_nan="rollback" needs one step of all workers, and they train apart here: give '
+                '"stop", or no sync_period'
+            )
         scaled = isinstance(self.model.optimizer, keras.optimizers.LossScaleOptimizer)
         self._faults = None if scaled else self.engine.watch_losses()
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         """Count steps from the one that comes first."""
+        if self._kept is not None:
+            self._left_out |= self._kept.read()
         start = None if self._saves is None else self._saves.start
         self._epoch = epoch
         self._done = start[1] if start is not None and start[0] == epoch else 0
@@ -106,7 +123,7 @@ class Finite(BetweenCalls):
         if not self._rollback:
             raise FailedError(
                 f"{where}; {kept}: look at that batch, give a lower learning rate, or "
-                "--on_nan=rollback to leave it out"
+                "on_nan=rollback to leave it out"
             )
         while (self._epoch, step) in self._left_out and step:  # one before it was the cause
             step -= 1
@@ -115,6 +132,13 @@ class Finite(BetweenCalls):
                 f"{where}, after {_MOST} batches were left out; {kept}: something else is wrong"
             )
         self._left_out.add((self._epoch, step))
+        if self._kept is not None:
+            if self.engine.is_chief:
+                self._kept.write(self._left_out)
+            raise StartAgainError(
+                f"{where}; {kept}: start the job again, which goes on there and leaves out batch "
+                f"{step + 1}"
+            )
         if self.engine.is_chief:
             say(f"{where}; {kept}: goes back there and leaves out batch {step + 1}")
         raise GoBackError

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
+from tfdist.checkpoint.leaving import NAME as LEFT_OUT
 from tfdist.checkpoint.places import Place, Remote, remove_folder
 from tfdist.checkpoint.position import Position, parse
 from tfdist.checkpoint.storage import MANIFEST, DamagedError, read_manifest, remove, verify
@@ -88,6 +89,8 @@ def set_aside(folder: Place) -> Place | None:
     aside.mkdir()
     for position in found:
         (folder / position.name).rename(aside / position.name)  # type: ignore[arg-type]
+    if (folder / LEFT_OUT).exists():
+        (folder / LEFT_OUT).rename(aside / LEFT_OUT)  # type: ignore[arg-type]
     return aside
 
 

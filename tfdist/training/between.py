@@ -18,12 +18,14 @@ class BetweenCalls(keras.callbacks.Callback):
         all: All callbacks of this `fit`; set before training begins.
         start: The epoch and the step in it at which training goes on; set in `on_train_begin`.
         skips_data: Whether the data is to be gone through up to there, or begins there.
+        brings: Others that belong to it, which are told before it.
     """
 
     engine: Any = None
     all: Sequence[keras.callbacks.Callback] = ()
     start: tuple[int, int] | None = None
     skips_data = True
+    brings: Sequence["BetweenCalls"] = ()
 
     @property
     def leaves_out(self) -> bool:

@@ -102,7 +102,7 @@ class Callbacks:
         if isinstance(callbacks, keras.callbacks.CallbackList):
             self._list = callbacks
             return
-        given = tf.nest.flatten(callbacks) if callbacks else []
+        given = list(_with_what_they_bring(tf.nest.flatten(callbacks) if callbacks else []))
         self._list = keras.callbacks.CallbackList(
             [*(given if engine.is_chief else _without_writers(given)), *(w() for w in WATCHING)],
             add_history=True,
@@ -209,6 +209,12 @@ class Callbacks:
         self._drawn = now
         logs = LazyLogs(lambda: self._engine.logs(kind))
         getattr(bar, f"on_{kind}_batch_end")(step, logs)
+
+
+def _with_what_they_bring(callbacks: list) -> Iterator[Any]:
+    for each in callbacks:
+        yield from getattr(each, "brings", ())
+        yield each
 
 
 def _without_writers(callbacks: list) -> list:

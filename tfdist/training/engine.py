@@ -209,6 +209,11 @@ class Engine:
             return Tried(step, loop, agree, speaks=self.is_chief)
         return loop
 
+    @property
+    def trains_apart(self) -> bool:
+        """Whether workers train apart."""
+        return apart.trains_apart(self.strategy, self._sync_period)
+
     def meet(self) -> None:
         """Let workers that train apart average what they have learned."""
         step = self._steps.get("train")
@@ -216,7 +221,7 @@ class Engine:
             step.meet()
 
     def _make_step(self, kind: str) -> Step:
-        if kind == "train" and apart.trains_apart(self.strategy, self._sync_period):
+        if kind == "train" and self.trains_apart:
             apart.check(self.model, self.strategy, self.adds_up)
             return apart.Apart(self.model, self.strategy, int(self._sync_period or 1))
         return {"train": TrainStep, "test": TestStep}[kind](self.model, self.strategy, self.adds_up)
