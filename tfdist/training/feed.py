@@ -1,10 +1,13 @@
 """What `fit` was given, as global batches: one dataset for every form of data Keras takes."""
 
+import inspect
 import warnings
 from collections.abc import Iterator
 from typing import Any
 
+import keras
 import tensorflow as tf
+from absl import logging
 
 from tfdist.data.dealt import batch_of
 from tfdist.data.divided import Divided
@@ -36,6 +39,7 @@ def feed(
     """
     if not isinstance(x, PerWorker):
         x = x.dataset(*place(strategy)) if isinstance(x, Divided) else x
+        _tell_of_whole_batches(x, *place(strategy))
         return Feed(x, y, sample_weight, steps=steps, class_weight=class_weight, **others)
     if y is not None or sample_weight is not None:
         raise UsageError(
@@ -48,6 +52,21 @@ def feed(
             "and no worker has data of its own: use multi_worker, or give a tf.data.Dataset"
         )
     return OwnFeed(x, strategy, steps=steps, epoch=epoch, class_weight=class_weight)
+
+
+def _tell_of_whole_batches(x: Any, task: int, tasks: int) -> None:
+    """Say, once, where more workers do not make batches faster, and what does."""
+    made_by_python = isinstance(x, keras.utils.PyDataset) or inspect.isgenerator(x)
+    if made_by_python and tasks > 1 and task == 0:
+        kind = type(x).__name__
+        logging.log_first_n(
+            logging.WARNING,
+            "each of %d workers makes all batches of this %s, and trains on its rows of them: "
+            "where making them takes longer than the steps, give tfdist.per_worker(...)",
+            1,
+            tasks,
+            kind,
+        )
 
 
 class Feed:
