@@ -1,4 +1,5 @@
 import json
+import os
 import signal
 
 import pytest
@@ -11,10 +12,12 @@ from tfdist.factory.multi_worker import check_transport
 from tfdist.factory.wire import check_compression
 
 _TRAIN = """
-import json
+import json, os
+import tensorflow as tf
+tf.config.threading.set_inter_op_parallelism_threads(1)  # with which RING waits for ever
 import tfdist
 strategy = tfdist.strategy()
-import keras, numpy as np, tensorflow as tf
+import keras, numpy as np
 from tfdist.factory import current
 context = current()
 with strategy.scope():
@@ -34,6 +37,8 @@ print(json.dumps({
     "seed": context.seed,
     "drawn": [float(np.random.rand()), float(keras.random.uniform(()))],
     "shuffled": list(map(int, tf.data.Dataset.range(100).shuffle(100).take(9))),
+    "cores": sorted(os.sched_getaffinity(0)),
+    "threads": tf.config.threading.get_inter_op_parallelism_threads(),
     "same_again": tfdist.strategy() is strategy,
     "caught": open("/proc/self/status").read().split("SigCgt:")[1].split()[0],
 }))
@@ -53,6 +58,17 @@ def printed(results):
 
 def test_an_all_reduce_of_rank_plus_one(printed):
     assert [worker["sum"] for worker in printed] == [3.0, 3.0]
+
+
+def test_each_has_cores_of_its_own_and_threads_enough(printed):
+    cores = sorted(os.sched_getaffinity(0))
+    own = [worker["cores"] for worker in printed]
+    if len(cores) > 1:
+        assert not set(own[0]) & set(own[1])
+        assert [len(each) for each in own] == [len(cores) // 2] * 2
+    else:
+        assert own == [cores] * 2
+    assert [worker["threads"] for worker in printed] == [2, 2]
 
 
 def test_what_was_built(printed):

@@ -5,6 +5,7 @@ import types
 import pytest
 
 from tfdist.cluster import Cluster, Task
+from tfdist.cluster.processor import cores
 from tfdist.data.ledger import ledger
 from tfdist.factory import Choice, Context, Devices, Plan
 from tfdist.factory.devices import Request
@@ -44,7 +45,7 @@ def test_one_machine(monkeypatch):
         "model      mlp, 50,826 parameters, float32",
         "optimizer  adam, learning rate 0.001",
         "seed       7",
-        "settings   TF_CPP_MIN_LOG_LEVEL=1 TF_ENABLE_ONEDNN_OPTS=1",
+        f"settings   TF_CPP_MIN_LOG_LEVEL=1 TF_ENABLE_ONEDNN_OPTS=1 cores={cores()}",
     ]
 
 

@@ -1,7 +1,6 @@
-"""Settings of the processor's libraries that must be in the environment before TensorFlow loads."""
+"""The processor: its cores, and settings of its libraries from before TensorFlow loads."""
 
 import os
-from collections.abc import Mapping
 
 # What the user set stays as it is.
 _DEFAULTS = {
@@ -10,9 +9,16 @@ _DEFAULTS = {
 }
 
 
-def set_defaults() -> Mapping[str, str]:
+def set_defaults() -> dict[str, str]:
     """Set what is not set yet, and return all of these settings as they now are.
 
     Without effect on a TensorFlow that is loaded already.
     """
     return {name: os.environ.setdefault(name, value) for name, value in _DEFAULTS.items()}
+
+
+def cores() -> int:
+    """Return the number of cores that this thread may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,6 +1,5 @@
 """Does the memory of this host suffice for its tasks?"""
 
-import os
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from pathlib import Path
 
 from tfdist.cluster import Cluster
 from tfdist.cluster.addresses import split_address
+from tfdist.cluster.processor import cores
 from tfdist.diagnosis.finding import Finding, ok, warn
 
 _TASK_BYTES = 10**9  # what TensorFlow, Keras and a small model take
@@ -35,12 +35,11 @@ def this_host() -> Host:
     """Look at the host and the container that this process is in."""
     import psutil
 
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     memory = psutil.virtual_memory()
     total, free = memory.total, memory.available
     if (limit := _limit(_GROUP)) and limit[0] < total:
         total, free = limit[0], min(free, limit[0] - limit[1])
-    return Host(socket.gethostname(), cores or 1, total, free)
+    return Host(socket.gethostname(), cores(), total, free)
 
 
 def check(host: Host, cluster: Cluster) -> Iterator[Finding]:

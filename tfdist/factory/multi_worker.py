@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfdist.cluster import Channel, Cluster
+from tfdist.cluster.cores import separate
+from tfdist.cluster.processor import cores
+from tfdist.cluster.variables import variable
 from tfdist.errors import UsageError
 from tfdist.factory import mpi, roads, sigterm
 from tfdist.factory.devices import Devices
@@ -14,6 +17,7 @@ from tfdist.factory.wire import Wire, lay
 if TYPE_CHECKING:
     import tensorflow as tf
 
+_RING_THREADS = 2
 TRANSPORTS = ("auto", "ring", "nccl", "mpi")
 
 
@@ -45,6 +49,8 @@ def build(
     from tfdist.factory.initial import send_every_type
     from tfdist.factory.unlocked import unlocked
 
+    separate(cluster, channel)
+    _let_ring_go_on()
     # With MPI there is little left for TensorFlow to carry: outputs, and values at the start.
     by_mpi = transport == "mpi"
     if transport == "auto":
@@ -69,3 +75,13 @@ def build(
             mpi.enter(strategy, world)
     lay(strategy, Wire(road, compression))
     return strategy
+
+
+def _let_ring_go_on() -> None:
+    """Give TensorFlow a second thread between operations: with one, its ring waits for ever."""
+    import tensorflow as tf
+
+    told = variable("TF_NUM_INTEROP_THREADS") or ""
+    asked = tf.config.threading.get_inter_op_parallelism_threads()
+    if (asked or (int(told) if told.isdecimal() else 0) or cores()) == 1:
+        tf.config.threading.set_inter_op_parallelism_threads(_RING_THREADS)

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from tfdist.cluster import Cluster, Task
 from tfdist.cluster.environments.layout import TASKS
+from tfdist.cluster.processor import cores
 from tfdist.cluster.variables import environment
 from tfdist.errors import UsageError
 from tfdist.launch import cause
@@ -92,7 +93,7 @@ class Ranks:
         fullest = max(self.slots.values(), default=len(self.tasks))
         sizes = Counter(task.type for task in self.tasks)
         own = {
-            **variables(Cluster(), _cores() // fullest),
+            **variables(Cluster(), cores() // fullest),
             TASKS: ",".join(f"{job}={size}" for job, size in sizes.items()),
         }
         shared = [word for name in {**own, **passed_on(self.passed_on)} for word in ("-x", name)]
@@ -106,12 +107,6 @@ class Ranks:
             *(mpirun, *_OPTIONS, "-np", str(len(self.tasks)), *shared),
             *(("--host", hosts) if hosts else ()),
         ]
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _mpirun() -> str:

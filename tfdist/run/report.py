@@ -31,10 +31,15 @@ def start(settings: Settings, context: Context, account: Ledger, model: keras.Mo
         ("optimizer", _optimizer(settings, context, model)),
         *_exchange(settings, context),
         ("seed", str(context.seed)),
-        ("settings", " ".join(f"{k}={v}" for k, v in processor.set_defaults().items())),
+        ("settings", _settings()),
     ]
     block = "".join(f"  {name:<10} {text}\n" for name, text in lines)
     return f"tfdist {tfdist.__version__}\n{block}"
+
+
+def _settings() -> str:
+    made = processor.set_defaults() | {"cores": processor.cores()}
+    return " ".join(f"{name}={value}" for name, value in made.items())
 
 
 def _cluster(cluster: Cluster) -> str:
