@@ -48,7 +48,7 @@ class Contender:
 def contenders(torch_python: str | None, keras_python: str | None) -> list[Contender]:
     """Return all whose interpreter is given; those of tfdist need none."""
     own = "run_tfdist.py"
-    mpi, ring = ("--transport=mpi",), ("--transport=ring", "--between=2")
+    mpi, ring = ("--transport=mpi",), ("--transport=ring",)
     found = [
         Contender("tfdist mpi", own, "mpirun", mpi),
         Contender("tfdist mpi, factors", own, "mpirun", (*mpi, "--compression=factors")),

@@ -48,6 +48,11 @@ def test_shares_of_the_processor(monkeypatch, cluster, cores, intra, inter):
     assert given["TF_NUM_INTEROP_THREADS"] == inter
 
 
+def test_without_a_ring_one_thread_is_enough(monkeypatch):
+    set_environment(monkeypatch)
+    assert variables(Cluster(), 1)["TF_NUM_INTEROP_THREADS"] == "1"
+
+
 def test_what_the_user_set_stays(monkeypatch):
     set_environment(monkeypatch, OMP_NUM_THREADS="7")
     assert "OMP_NUM_THREADS" not in variables(TWO, 1)

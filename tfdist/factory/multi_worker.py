@@ -50,7 +50,8 @@ def build(
     from tfdist.factory.unlocked import unlocked
 
     separate(cluster, channel)
-    _let_ring_go_on()
+    if transport != "mpi":
+        _let_ring_go_on()
     # With MPI there is little left for TensorFlow to carry: outputs, and values at the start.
     by_mpi = transport == "mpi"
     if transport == "auto":

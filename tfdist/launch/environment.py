@@ -28,8 +28,10 @@ def variables(cluster: Cluster, cores: int) -> dict[str, str]:
         cores: Of its host, for this task; what the user set is left as it is.
     """
     share = max(1, cores)
-    # A parameter server answers all workers at once.
-    waiting = cluster.num_workers + 1 if cluster.has_ps else _RING_THREADS
+    # A parameter server answers all workers at once; ranks of MPI need no ring.
+    waiting = (
+        cluster.num_workers + 1 if cluster.has_ps else 1 if cluster.is_local else _RING_THREADS
+    )
     given = {
         "PYTHONUNBUFFERED": "1",
         "TF_NUM_INTRAOP_THREADS": str(share),
