@@ -12,7 +12,6 @@ import tensorflow as tf
 import tfdist
 from tfdist.models import build
 from tfdist.training.between import BetweenCalls
-from tfdist.transport import spans_tasks
 
 _SHAPE, _CLASSES = (28, 28, 1), 10
 _BATCHES = 20
@@ -41,8 +40,8 @@ def scaling(strategy: tf.distribute.Strategy, given: dict[str, Any]) -> dict[str
     data = _data(given["global_batch_size"])
     whole, waited = _timed(_model(given["model"], strategy), data, given["seconds"])
     apart = whole
-    several = given["tasks"] > 1
-    if several and spans_tasks(strategy):
+    in_step = _in_step()
+    if in_step:
         apart, _ = _timed(_model(given["model"], strategy, _NEVER), data, given["seconds"])
     exchange = max(0.0, 1 - apart / whole)
     share = min(waited / whole, 1 - exchange)
@@ -50,7 +49,7 @@ def scaling(strategy: tf.distribute.Strategy, given: dict[str, Any]) -> dict[str
         "ms_per_step": whole * 1e3,
         "examples_per_second": given["global_batch_size"] / whole,
         "input": share,
-        "exchange": exchange if spans_tasks(strategy) or not several else None,
+        "exchange": exchange if in_step or given["tasks"] == 1 else None,
         "computing": 1 - share - exchange,
     }
 
@@ -81,10 +80,15 @@ def _timed(model: keras.Model, data: Any, seconds: float) -> tuple[float, float]
 
 def _agreed(steps: int) -> int:
     """Return the chief's number of steps."""
-    context = tfdist.factory.current()
-    if context.channel is None or not spans_tasks(context.strategy):
-        return steps  # workers of parameter servers only serve
-    return context.channel.gather("steps to be timed", steps)[0]
+    channel = tfdist.factory.current().channel
+    if channel is None or not _in_step():
+        return steps
+    return channel.gather("steps to be timed", steps)[0]
+
+
+def _in_step() -> bool:
+    """Return whether several tasks run this script: those of parameter servers only serve."""
+    return tfdist.factory.current().choice.name == "multi_worker"
 
 
 def _model(name: str, strategy: tf.distribute.Strategy, period: int | None = None) -> keras.Model:
