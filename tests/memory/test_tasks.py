@@ -15,6 +15,8 @@ STEP = Step(
     activations=Line(0, 10),
     gradients=Line(5, 1),
     batch=Line(0, 2),
+    read=Line(50, 3),
+    update=40.0,
 )
 SHAPE = Shape(devices=2, of_worker=2, workers=3, ps=2)
 
@@ -53,10 +55,12 @@ def test_workers_hold_what_they_exchange():
 
 def test_parameter_servers_share_but_no_variable():
     found = held("parameter_server")
-    assert (found["ps"].total, found["ps"].count) == (150, 2)
-    assert [d.slots for d in found["worker"].devices] == [0, 0]
+    ps, worker = found["ps"], found["worker"].devices
+    assert (ps.count, ps.host.variables) == (2, 150)
+    assert ps.total == 150 + (3 * 90 + 40) / 2  # the gradients of three workers, and one update
+    assert [(d.variables, d.slots, d.activations) for d in worker] == [(0, 0, 50 + 3 * 10)] * 2
     many = held("parameter_server", shape=replace(SHAPE, ps=100))["ps"]
-    assert many.total == 60  # the largest variable is on one of them
+    assert many.host.variables == pytest.approx(60)  # the largest is on one of them
 
 
 def test_examples_that_have_no_numbers_are_read_by_every_worker():

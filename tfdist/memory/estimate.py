@@ -58,6 +58,7 @@ def run(settings: EstimateSettings, cluster: Cluster) -> Report:
         tasks=[t for name in STRATEGIES for t in tasks(step, name, rows(name), shape)],
         largest={name: most_rows(step, name, room, shape) for name in STRATEGIES},
         unknown=sorted(set(unknown)),
+        is_compiled=settings.jit == "on",
     )
 
 
@@ -81,6 +82,7 @@ def _step(
     activations, gradients, batch = (
         line(*((each[0], each[i]) for each in held)) for i in (1, 2, 3)
     )
+    apart = [(n, *_apart(engine, _of_rows(spec, n), unknown)) for n in (rows, 2 * rows)]
     variables = [_bytes(v) for v in model.variables]
     return Step(
         variables=sum(variables),
@@ -90,6 +92,8 @@ def _step(
         activations=activations,
         gradients=gradients,
         batch=batch,
+        read=line(*(each[:2] for each in apart)),
+        update=apart[0][2],
         **_input(settings, source),
     )
 
@@ -101,6 +105,15 @@ def _held(engine: Engine, spec: Any, unknown: list[str]) -> tuple[float, float, 
     leaves = tf.nest.flatten(spec)
     batch = sum(t.shape.num_elements() * t.dtype.size for t in leaves)
     return found.total_bytes - gradients, gradients, batch
+
+
+def _apart(engine: Engine, spec: Any, unknown: list[str]) -> tuple[float, float]:
+    """Return the bytes at the peak of a worker, and of its ps tasks' update, apart."""
+    computing, writing = engine.graphs_apart(spec)
+    return (
+        of_graph(computing, unknown, away=True).total_bytes,
+        of_graph(writing, unknown).total_bytes,
+    )
 
 
 def _input(settings: EstimateSettings, source: Source) -> dict[str, Any]:

@@ -68,6 +68,8 @@ class Step:
         activations: At the peak, by rows.
         gradients: Likewise.
         batch: The input, by rows.
+        read: What a worker holds that reads its variables from ps tasks, at the peak, by rows.
+        update: What an update of all variables takes besides the gradients.
         shuffled: Examples that wait to be drawn, in bytes.
         reads_all: Whether each worker reads whole global batches, for want of numbered examples.
     """
@@ -79,8 +81,27 @@ class Step:
     activations: Line
     gradients: Line
     batch: Line
+    read: Line = Line(0, 0)
+    update: float = 0
     shuffled: float = 0
     reads_all: bool = False
+
+
+def reading(step: Step, rows: int) -> Need:
+    """Return what a worker's device holds that reads its variables from ps tasks."""
+    held = step.read.at(rows)
+    return Need(activations=held, scratch=_SCRATCH * held, buffers=step.batch.at(rows))
+
+
+def keeping(step: Step, ps: int, workers: int) -> Need:
+    """Return what the fullest of the ps tasks holds while every worker's gradient arrives."""
+    every = step.variables + step.slots
+    share = max(1 / ps, step.largest / every if every else 0)
+    return Need(
+        variables=share * every,
+        gradients=share * workers * step.weights,
+        activations=share * step.update,
+    )
 
 
 def computing(step: Step, rows: int, slots: float | None = None, after: float = 0) -> Need:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tfdist.memory.step import NOTHING, Need, Step, computing
+from tfdist.memory.step import NOTHING, Need, Step, computing, keeping, reading
 
 STRATEGIES = ("one_device", "mirrored", "multi_worker", "central_storage", "parameter_server")
 # A batch is in the step, two wait, and one is put together from its examples, which are there too.
@@ -91,14 +91,13 @@ def tasks(step: Step, strategy: str, rows: int, shape: Shape) -> list[Task]:
         packed = 2 * step.weights if shape.workers > 1 else 0  # what is sent, and what comes back
         needs = _together(step, rows, shape.of_worker, packed)
         return [task("worker", shape.workers, needs)]
-    copies = computing(step, rows, slots=0)
     if strategy == "central_storage":
         kept = step.slots + (step.variables if shape.devices > 1 else 0)
-        return [task("process", 1, shape.devices * [copies], kept)]
-    part = max((step.variables + step.slots) / shape.ps, step.largest)
+        return [task("process", 1, shape.devices * [computing(step, rows, slots=0)], kept)]
+    keeps = keeping(step, shape.ps, shape.workers)
     return [
-        task("worker", shape.workers, shape.of_worker * [copies]),
-        task("ps", shape.ps, [], part),
+        task("worker", shape.workers, shape.of_worker * [reading(step, rows)]),
+        Task(strategy, "ps", rows, shape.ps, (), keeps),
     ]
 
 

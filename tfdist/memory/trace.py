@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,16 +37,20 @@ _BODIES = {
 }
 
 
-def of_graph(graph: Any, unknown: list[str]) -> Peak:
+def of_graph(graph: Any, unknown: list[str], away: bool = False) -> Peak:
     """Return the peak of what a traced function holds, apart from its arguments and variables.
 
     Args:
         graph: Of a concrete function whose arguments have whole shapes.
         unknown: Where to note the operations whose results count nothing, for want of a shape.
+        away: Whether variables are another task's: then what is read of them counts.
     """
     needed = list(_needed(graph))
     number = {t.ref(): i for i, t in enumerate(t for op in needed for t in op.outputs)}
     operations = [_operation(op, number, unknown) for op in needed]
+    if away:
+        reads = {op.name for op in needed if op.type == "ReadVariableOp"}
+        operations = [replace(o, way=NEW) if o.name in reads else o for o in operations]
     return peak(operations, {number[t.ref()] for t in graph.outputs if t.ref() in number})
 
 

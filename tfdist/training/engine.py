@@ -18,7 +18,7 @@ from tfdist.training.placement import place, place_optimizer
 from tfdist.training.predict import Predictor
 from tfdist.training.rehearsal import has_unbuilt_optimizers, rehearse
 from tfdist.training.replica import TestStep, TrainStep, is_own
-from tfdist.training.step import Step
+from tfdist.training.step import Step, without_optionals
 from tfdist.training.trial import Tried
 
 # Of steps; after these all is traced and compiled, on workers under parameter servers too.
@@ -92,6 +92,20 @@ class Engine:
         self.ready(spec)
         step = tf.function(self._make_step("train"), autograph=False)
         return step.get_concrete_function(spec).graph
+
+    def graphs_apart(self, spec: Any) -> tuple[tf.Graph, tf.Graph]:
+        """Return what a worker and what its parameter servers do of such a step, traced."""
+        self.ready(spec)
+        step = self._make_step("train")
+        computing = tf.function(
+            lambda batch: step.compute(without_optionals(batch)), autograph=False
+        ).get_concrete_function(spec)
+        sums = tf.nest.map_structure(
+            lambda each: each if each is None else tf.TensorSpec(each.shape, each.dtype),
+            computing.structured_outputs,
+        )
+        writing = tf.function(step.write, autograph=False).get_concrete_function(sums)
+        return computing.graph, writing.graph
 
     @property
     def traced(self) -> tf.Graph | None:
