@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import shlex
+import signal
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -49,6 +51,8 @@ def two_hosts(rate: str) -> Iterator[Hosts]:
     Args:
         rate: Of the cable, each way, as `tc` writes it: "1gbit".
     """
+    # Who is told to end, as `timeout` does, removes them too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with contextlib.ExitStack() as made, tempfile.TemporaryDirectory() as folder:
         for name in _NAMES:
             _ip("netns", "add", f"tfdist-{name}")
