@@ -75,14 +75,14 @@ def data():
     return tf.data.Dataset.from_tensor_slices((x, y)).shuffle(50, seed=3).batch(8)
 
 
-def model(optimizer, units=8, dropout=0.3):
+def model(optimizer, units=8, dropout=0.3, synchronized=True):
     layers = keras.layers
     net = tfdist.distribute(
         keras.Sequential(
             [
                 layers.Input((8,)),
                 layers.Dense(units, activation="relu"),
-                layers.BatchNormalization(synchronized=True),
+                layers.BatchNormalization(synchronized=synchronized),
                 layers.Dropout(dropout),
                 layers.Dense(2),
             ]

@@ -49,12 +49,12 @@ def data(left_out=False, bad=True):
     return rows.enumerate().map(spoil) if bad else rows
 
 
-def fit(strategy, folder=None, rollback=False, dataset=data, **saves):
+def fit(strategy, folder=None, rollback=False, dataset=data, synchronized=True, **saves):
     """Train, again when it goes back; return the numbers at the end and how often it went back."""
     keras.utils.clear_session()
     keras.utils.set_random_seed(1)
     with strategy.scope():
-        model = small.model(small.momentum(), dropout=0)
+        model = small.model(small.momentum(), dropout=0, synchronized=synchronized)
     kept = None if folder is None else tfdist.Checkpoint(folder, **saves)
     told = [kept] if "on_nan" in saves else [Finite(kept, rollback), *([kept] if kept else [])]
     for again in range(9):
@@ -66,16 +66,30 @@ def fit(strategy, folder=None, rollback=False, dataset=data, **saves):
     raise AssertionError
 
 
-@pytest.mark.parametrize(("name", "of"), [("one_device", ""), ("mirrored", " of replica 1")])
+def _of(replicas):
+    return f" of {replicas}"
+
+
+@pytest.mark.parametrize(("name", "of"), [("one_device", [0]), ("mirrored", [1])])
 def test_stops_names_the_step_and_keeps_the_checkpoint_before(name, of, tmp_path, monkeypatch):
-    monkeypatch.setattr("tfdist.checkpoint.finite._of", lambda replica: f" of replica {replica}")
-    of = of or " of replica 0"
+    monkeypatch.setattr("tfdist.checkpoint.finite._of", _of)
+    of = re.escape(_of(of))
     said = f"the loss or gradient{of} is not a number in step 4 of epoch 2; the last whole"
     with pytest.raises(FailedError, match=said + r" .*step-000000009-epoch-00001: look at"):
-        fit(STRATEGIES[name].make(), tmp_path, every_steps=3)
+        fit(STRATEGIES[name].make(), tmp_path, every_steps=3, synchronized=False)
     assert positions(tmp_path)[-1].step == 9
     with pytest.raises(FailedError, match="nothing is saved"):
         fit(STRATEGIES[name].make())
+
+
+def test_names_every_replica_that_a_synchronized_layer_spoils(monkeypatch):
+    monkeypatch.setattr("tfdist.checkpoint.finite._of", _of)
+
+    def lost():  # before the layer, so that its mean of both replicas is lost
+        return data().map(lambda x, y: (tf.where(tf.math.is_nan(x), np.inf, x), y))
+
+    with pytest.raises(FailedError, match=re.escape(_of([0, 1])) + " .* in step 4 of epoch 2"):
+        fit(STRATEGIES["mirrored"].make(), dataset=lost)
 
 
 @pytest.mark.filterwarnings("ignore:The data ended")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NoReturn
 
 import keras
@@ -113,8 +114,8 @@ class Finite(BetweenCalls):
     def _look(self) -> None:
         found = None if self._faults is None else self._faults.found()
         if found is not None:
-            step, replica = found
-            self._found(step, f"the loss or gradient{_of(replica)} is")
+            step, replicas = found
+            self._found(step, f"the loss or gradient{_of(replicas)} is")
 
     def _found(self, step: int, what: str) -> NoReturn:
         where = f"{what} not a number in step {step + 1} of epoch {self._epoch + 1}"
@@ -144,12 +145,21 @@ class Finite(BetweenCalls):
         raise GoBackError
 
 
-def _of(replica: int) -> str:
-    """Tell whose loss it was, where several tasks or replicas compute a step."""
+def _of(replicas: list[int]) -> str:
+    """Tell whose loss it was, where several tasks or replicas compute a step.
+
+    More than one is named where numbers pass from one to another before the loss, as those of a
+    synchronized BatchNormalization do.
+    """
     context = last()
     if context is None or context.num_replicas == 1:
         return ""
     workers = context.cluster.workers
     if context.cluster.has_ps or len(workers) == 1:
-        return f" of replica {replica}"
-    return f" of {workers[replica * len(workers) // context.num_replicas]}"
+        return f" of {_listed(f'replica {each}' for each in replicas)}"
+    of = (str(workers[each * len(workers) // context.num_replicas]) for each in replicas)
+    return f" of {_listed(of)}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    return " and ".join(dict.fromkeys(names))

@@ -1,4 +1,4 @@
-"""Which replica's loss or gradient was first not a number, and in which step?
+"""Which replicas' loss or gradient was first not a number, and in which step?
 
 Each replica says in every step whether its own are finite, and the one sum over the replicas
 carries it: nothing is fetched before somebody asks.
@@ -47,7 +47,10 @@ class Faults:
         self._first.assign(tf.where(new, self._steps, self._first))
         self._steps.assign_add(1)
 
-    def found(self) -> tuple[int, int] | None:
-        """Return the first such step and the replica that had it, None when there is none."""
+    def found(self) -> tuple[int, list[int]] | None:
+        """Return the first such step and the replicas that had it, None when there is none."""
         first = self._first.numpy().tolist()
-        return min(((step, i) for i, step in enumerate(first) if step != _NONE), default=None)
+        step = min((each for each in first if each != _NONE), default=None)
+        if step is None:
+            return None
+        return step, [replica for replica, each in enumerate(first) if each == step]
