@@ -53,6 +53,9 @@ def contenders(torch_python: str | None, keras_python: str | None) -> list[Conte
         Contender("tfdist mpi", own, "mpirun", mpi),
         Contender("tfdist mpi, factors", own, "mpirun", (*mpi, "--compression=factors")),
         Contender("tfdist mpi, bf16", own, "mpirun", (*mpi, "--compression=bf16")),
+        Contender(
+            "tfdist mpi, factors in bf16", own, "mpirun", (*mpi, "--compression=factors+bf16")
+        ),
         Contender("tfdist ring", own, "TF_CONFIG", ring),
         Contender("tfdist ring, factors", own, "TF_CONFIG", (*ring, "--compression=factors")),
         Contender("tfdist, one process, half the batch", own, "alone"),

@@ -1,6 +1,7 @@
 """Gradients sent as their two factors: the weights of one device, the same bits on both tasks."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import tensorflow as tf
 from tests.processes import run_alone, run_tasks
 from tests.transport.mpirun import mpirun
 from tfdist.transport import factors
+from tfdist.transport.narrow import TYPES
 
 _TRAIN = """
 import hashlib, json, sys
@@ -19,7 +21,7 @@ import keras, tensorflow as tf
 from tfdist.transport import factors
 calls = []
 packed = factors._packed
-factors._packed = lambda mine: calls.append(len(mine)) or packed(mine)
+factors._packed = lambda mine, bits: calls.append(len(mine)) or packed(mine, bits)
 
 class Twice(keras.layers.Layer):  # its kernel is used twice, and a penalty looks at it
     def build(self, shape):
@@ -84,15 +86,50 @@ def test_a_model_learns_what_one_device_learns(alone, transport):
         np.testing.assert_allclose(many[name], one[name], rtol=1e-5, atol=1e-5)
 
 
-def test_what_is_packed_comes_apart_again():
+@pytest.mark.parametrize("transport", ["ring", "mpi"])
+def test_factors_in_16_bits_are_near_and_the_same_on_both_tasks(alone, transport):
+    how = f'transport="{transport}", compression="factors+bf16"'
+    script = _TRAIN.format(how=how, folder=alone, name=f"{transport}16")
+    if transport == "ring":
+        told = [json.loads(r.stdout) for r in run_tasks(script) if r.returncode == 0]
+    else:
+        told = list(map(json.loads, mpirun(script, alone).stdout.splitlines()))
+    assert len({each["digest"] for each in told}) == 1
+    assert [set(each["sent"]) for each in told] == [{4}, {4}]
+    one, many = np.load(alone / "one0.npz"), np.load(alone / f"{transport}160.npz")
+    apart = [float(np.abs(many[name] - one[name]).max()) for name in one.files]
+    assert 1e-5 < max(apart) < 0.05  # bf16 has three digits
+
+
+_UNLIKE = """
+import os
+import tfdist
+from tfdist.factory import alike
+alike._digest = lambda: os.environ["TF_CONFIG"]
+tfdist.strategy(transport="ring", compression="factors")
+"""
+
+
+def test_workers_that_round_otherwise_are_refused():
+    results = run_tasks(_UNLIKE)
+    assert [r.returncode for r in results] == [2, 2]
+    for result in results:
+        said = r"worker 1 \(\d+ cores\) rounds otherwise than worker 0 .*another compression"
+        assert re.search(said, result.stderr, re.M), result.stderr
+        assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("bits", ["", "bf16", "fp16"])
+def test_what_is_packed_comes_apart_again(bits):
     random = np.random.default_rng(0)
     sizes = [[(3, 5), (3, 2), (600, 4)], [(1, 5), (1, 2), (7, 4)]]
     tasks = [[random.normal(size=s).astype("float32") for s in task] for task in sizes]
-    whole = tf.concat([factors._packed([tf.constant(a) for a in task]) for task in tasks], 0)
-    found = list(factors._unpacked(tf.reshape(whole, [-1]), [5, 2, 4], 2))
+    whole = tf.concat([factors._packed([tf.constant(a) for a in task], bits) for task in tasks], 0)
+    found = list(factors._unpacked(tf.reshape(whole, [-1]), [5, 2, 4], 2, bits))
     for task, parts in zip(tasks, found, strict=True):
         for wanted, part in zip(task, parts, strict=True):
-            np.testing.assert_array_equal(part, wanted)
+            narrow = tf.cast(wanted, TYPES[bits]) if bits else wanted
+            np.testing.assert_array_equal(part, tf.cast(narrow, tf.float32))
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def strategy(
         compression: "none"; "factors": the gradients of large Dense kernels travel as the two small
             matrices of which each is the product, with the numbers of one device; or gradients in
             16 bits between workers, "bf16" or "fp16", added up in float32. The numbers are then
-            those of one device to 3 or 4 digits only.
+            those of one device to 3 or 4 digits only. "factors+bf16" and "factors+fp16" are both.
         needs_bytes: Memory of the model's variables and optimizer slots in bytes, if it is known:
             "auto" takes central storage when they do not fit on each device.
         wait_seconds: How long to wait for the other tasks of the cluster.

@@ -10,6 +10,7 @@ from tfdist.cluster.processor import cores
 from tfdist.cluster.variables import variable
 from tfdist.errors import UsageError
 from tfdist.factory import mpi, roads, sigterm
+from tfdist.factory.alike import check_alike
 from tfdist.factory.devices import Devices
 from tfdist.factory.resolver import resolver
 from tfdist.factory.wire import Wire, lay
@@ -74,7 +75,10 @@ def build(
             transport, road = roads.measure(strategy, world)
         if transport == "mpi":
             mpi.enter(strategy, world)
-    lay(strategy, Wire(road, compression))
+    wire = Wire(road, compression)
+    if wire.factors:
+        check_alike(cluster, channel)
+    lay(strategy, wire)
     return strategy
 
 

@@ -11,7 +11,8 @@ from tfdist.errors import UsageError
 if TYPE_CHECKING:
     import tensorflow as tf
 
-COMPRESSIONS = ("none", "factors", "bf16", "fp16")
+FACTORS = "factors"
+COMPRESSIONS = ("none", FACTORS, "bf16", "fp16", f"{FACTORS}+bf16", f"{FACTORS}+fp16")
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,17 @@ class Wire:
 
     road: str
     compression: str = "none"
+
+    @property
+    def factors(self) -> bool:
+        """Whether gradients of large Dense kernels travel as the two matrices they are made of."""
+        return FACTORS in self.compression.split("+")
+
+    @property
+    def bits(self) -> str:
+        """What is sent in 16 bits as: "bf16" or "fp16", "" where it is sent in float32."""
+        last = self.compression.split("+")[-1]
+        return "" if last in ("none", FACTORS) else last
 
 
 _wires: WeakKeyDictionary[tf.distribute.Strategy, Wire] = WeakKeyDictionary()

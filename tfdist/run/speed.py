@@ -35,7 +35,8 @@ class SpeedFlags:
         _GROUP,
         "TYPE",
         "of gradients between workers: none; factors: those of large Dense layers as the two "
-        "matrices they are made of; or in 16 bits as bf16 or fp16, added up in float32",
+        "matrices they are made of; bf16 or fp16: in 16 bits, added up in float32; or both, as in "
+        "factors+bf16",
     )
     jit: str = flag(
         "off",

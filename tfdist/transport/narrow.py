@@ -32,23 +32,27 @@ def sum_tasks(
     size = tf.size(flat)
     even = 2 * tasks  # two numbers travel as one int32, which every transport knows
     padded = tf.pad(flat, [[0, -size % even]])
-    rows = exchange(_packed(tf.cast(tf.reshape(padded, [tasks, -1]), TYPES[kind])))
-    parts = tf.cast(_unpacked(tf.reshape(rows, [tasks, -1]), kind), tf.float32)
+    rows = exchange(packed(tf.reshape(padded, [tasks, -1]), kind))
+    parts = unpacked(tf.reshape(rows, [tasks, -1]), kind)
     total = parts[0]
     for task in range(1, tasks):
         total += parts[task]
-    whole = _unpacked(gather(_packed(tf.cast(total, TYPES[kind]))), kind)
-    sums = tf.split(tf.cast(whole[:size], tf.float32), [tf.size(v) for v in values])
+    whole = unpacked(gather(packed(total, kind)), kind)
+    sums = tf.split(whole[:size], [tf.size(v) for v in values])
     return [tf.reshape(s, tf.shape(v)) for s, v in zip(sums, values, strict=True)]
 
 
-def _packed(numbers: tf.Tensor) -> tf.Tensor:
-    shape = tf.shape(numbers)
+def packed(numbers: tf.Tensor, kind: str) -> tf.Tensor:
+    """Return float32 [..., 2 n] in 16 bits, two in each int32 [..., n]."""
+    narrow = tf.cast(numbers, TYPES[kind])
+    shape = tf.shape(narrow)
     pairs = tf.concat([shape[:-1], [shape[-1] // 2, 2]], 0)
-    return tf.bitcast(tf.reshape(numbers, pairs), tf.int32)
+    return tf.bitcast(tf.reshape(narrow, pairs), tf.int32)
 
 
-def _unpacked(packed: tf.Tensor, kind: str) -> tf.Tensor:
-    pairs = tf.bitcast(packed, TYPES[kind])
-    shape = tf.shape(packed)
-    return tf.reshape(pairs, tf.concat([shape[:-1], [shape[-1] * 2]], 0))
+def unpacked(words: tf.Tensor, kind: str) -> tf.Tensor:
+    """Return the float32 [..., 2 n] of int32 [..., n]."""
+    pairs = tf.bitcast(words, TYPES[kind])
+    shape = tf.shape(words)
+    narrow = tf.reshape(pairs, tf.concat([shape[:-1], [shape[-1] * 2]], 0))
+    return tf.cast(narrow, tf.float32)

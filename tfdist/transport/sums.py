@@ -29,7 +29,7 @@ def sum_replicas(
     if not values:
         return []
     wire = wire_of(strategy)
-    if wire is None or wire.compression not in narrow.TYPES:
+    if wire is None or not wire.bits:
         return _sum_whole(strategy, values)
     thin = [i for i in gradients if _is_float32(first(strategy, values[i]))]
     rest = [i for i in range(len(values)) if i not in thin]
@@ -53,7 +53,7 @@ def _sum_narrow(strategy: tf.distribute.Strategy, values: list, wire: Wire) -> l
     send, spread = collective.rows(tasks) if world is None else exchange.rows(world)
     with tf.device(strategy.extended.worker_devices[0]):
         mine = [tf.identity(add(strategy, v)) for v in values]
-        return narrow.sum_tasks(mine, wire.compression, tasks, send, spread)
+        return narrow.sum_tasks(mine, wire.bits, tasks, send, spread)
 
 
 def _is_float32(value: Any) -> bool:
