@@ -12,8 +12,8 @@ import sys
 from collections import defaultdict
 from contextlib import nullcontext
 
-from contenders import contenders, measure
-from hosts import Hosts, two_hosts
+from contenders import Contender, contenders, measure, on_one_device
+from hosts import Hosts, end_in_order, two_hosts
 
 _STEPS = {"mlp": 2000, "cnn": 200, "wide": 40}
 Times = dict[str, dict[str, list[float]]]  # of each model and contender, a figure of each round
@@ -26,12 +26,16 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, help="times each is run, in turn")
     parser.add_argument("--steps", type=int, help="of each run that are timed")
     parser.add_argument("--batch", type=int, default=128, help="examples in a global batch")
-    parser.add_argument("--only", default="", help="those whose name has one of these: a;b")
+    parser.add_argument(
+        "--only", default="", help="those of these names, or of names with these parts: a;b"
+    )
     parser.add_argument("--torch-python", help="interpreter of an environment with torch 2.13")
     parser.add_argument("--keras-python", help="interpreter of an environment with tf-keras 2.21")
     parser.add_argument("--rate", help="between two hosts with a cable such as 1gbit; needs root")
     parser.add_argument("--json", help="file to write all figures to")
+    parser.add_argument("--one-device", action="store_true", help="fit beside that of Keras 3")
     given = parser.parse_args()
+    end_in_order()
     with two_hosts(given.rate) if given.rate else nullcontext() as hosts:
         found = _run(given, hosts)
     for figure, unit in (("ms_per_step", "ms per step"), ("mb", "MB of a worker")):
@@ -49,12 +53,9 @@ def _each(found: dict, figure: str) -> Times:
 
 
 def _run(given: argparse.Namespace, hosts: Hosts | None) -> dict:
-    every = [
-        c
-        for c in contenders(given.torch_python, given.keras_python)
-        if any(part in c.name for part in given.only.split(";"))
-        and (hosts is None or c.processes == 2)
-    ]
+    several = contenders(given.torch_python, given.keras_python)
+    every = chosen(on_one_device() if given.one_device else several, given.only)
+    every = [c for c in every if hosts is None or c.processes == 2]
     found: dict = {model: defaultdict(list) for model in given.models.split(",")}
     for turn in range(given.rounds):
         for model in found:
@@ -70,6 +71,13 @@ def _run(given: argparse.Namespace, hosts: Hosts | None) -> dict:
                 load = os.getloadavg()[0]
                 sys.stderr.write(f"{turn} {model} {contender.name}: {ran}, load {load:.1f}\n")
     return found
+
+
+def chosen(known: list[Contender], only: str) -> list[Contender]:
+    """Return those of a name that is given, or that has a part of it where that is no name."""
+    names = {c.name for c in known}
+    parts = only.split(";")
+    return [c for c in known if any(p == c.name or (p not in names and p in c.name) for p in parts)]
 
 
 def table(times: Times, unit: str) -> list[str]:

@@ -18,6 +18,7 @@ _HERE = Path(__file__).resolve().parent
 _MPIRUN = ("--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np", "2")
 _PASSED_ON = ("-x", "PYTHONPATH")
 _LIMIT_SECONDS = 300
+_PATIENCE_SECONDS = 10
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class Contender:
         start: "alone", "mpirun", "torchrun" or "TF_CONFIG".
         options: Arguments of the script.
         python: The interpreter that has what the script needs.
+        env: Variables that it gets.
+        share: What a process alone takes of the global batch.
     """
 
     name: str
@@ -38,6 +41,7 @@ class Contender:
     options: tuple[str, ...] = ()
     python: str = sys.executable
     env: dict[str, str] = field(default_factory=dict)
+    share: float = 0.5
 
     @property
     def processes(self) -> int:
@@ -64,9 +68,21 @@ def contenders(torch_python: str | None, keras_python: str | None) -> list[Conte
         one = {"OMP_NUM_THREADS": "1"}
         found.append(Contender("PyTorch DDP", "run_torch.py", "torchrun", (), torch_python, one))
     if keras_python:
-        script = "run_tf_keras.py"
+        script = "run_keras.py"
         found.append(Contender("tf_keras MultiWorker", script, "TF_CONFIG", (), keras_python))
     return found
+
+
+def on_one_device() -> list[Contender]:
+    """Return `fit` of tfdist and of Keras 3 in one process with two threads and whole batches."""
+    two = ("--threads=2",)
+    kernels = {"TF_ENABLE_ONEDNN_OPTS": "1"}  # what tfdist sets
+    keras = "run_keras.py", "alone", ("--keras=keras", *two)
+    return [
+        Contender("tfdist", "run_tfdist.py", "alone", (*two, "--between=2"), share=1),
+        Contender("Keras 3, the same variables", *keras, env=kernels, share=1),
+        Contender("Keras 3 as installed", *keras, share=1),
+    ]
 
 
 def measure(
@@ -82,7 +98,7 @@ def measure(
     Raises:
         RuntimeError: it failed; with the end of what it said.
     """
-    rows = str(batch if contender.processes == 2 else batch // 2)
+    rows = str(batch if contender.processes == 2 else int(batch * contender.share))
     script = [str(_HERE / contender.script), model, str(steps), rows, *contender.options, *more]
     env = {**os.environ, "PYTHONPATH": str(_HERE.parent), **contender.env}
     if contender.start == "TF_CONFIG":
@@ -130,12 +146,21 @@ def _result(processes: list[subprocess.Popen[str]]) -> dict[str, float]:
         outputs = [process.communicate(timeout=_LIMIT_SECONDS) for process in processes]
     finally:
         for process in processes:
-            process.kill()
+            process.terminate()  # mpirun and torchrun end what they started, which a kill leaves
+        for process in processes:
+            _end(process)
     for process, (_, errors) in zip(processes, outputs, strict=True):
         if process.returncode:
             raise RuntimeError(f"{process.args} ended with {process.returncode}: {errors[-2000:]}")
     lines = (line for out, _ in outputs for line in out.splitlines())
     return next(json.loads(line) for line in lines if line.startswith("{"))
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    try:
+        process.wait(_PATIENCE_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
 
 
 def _free_port() -> int:

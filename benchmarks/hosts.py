@@ -44,6 +44,11 @@ class Hosts:
         return [*self.inside[number], *command]
 
 
+def end_in_order() -> None:
+    """Let SIGTERM, as `timeout` sends it, end what was started and remove what was made."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+
+
 @contextlib.contextmanager
 def two_hosts(rate: str) -> Iterator[Hosts]:
     """Make two hosts, and remove them in the end; needs root and iproute2.
@@ -51,8 +56,6 @@ def two_hosts(rate: str) -> Iterator[Hosts]:
     Args:
         rate: Of the cable, each way, as `tc` writes it: "1gbit".
     """
-    # Who is told to end, as `timeout` does, removes them too.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with contextlib.ExitStack() as made, tempfile.TemporaryDirectory() as folder:
         for name in _NAMES:
             _ip("netns", "add", f"tfdist-{name}")

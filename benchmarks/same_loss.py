@@ -8,7 +8,7 @@ import json
 import sys
 
 from contenders import Contender, contenders, measure
-from hosts import two_hosts
+from hosts import end_in_order, two_hosts
 
 _WHOLE = "tfdist ring"
 _BESIDE = ("tfdist ring, factors", "tfdist mpi, factors", "tfdist mpi, bf16")
@@ -25,6 +25,7 @@ def main() -> None:
     parser.add_argument("--period", type=int, default=5, help="of averages, of workers apart")
     parser.add_argument("--json", help="file to write all figures to")
     given = parser.parse_args()
+    end_in_order()
     whole, others = beside(given.period)
     found = {}
     with two_hosts(given.rate) as hosts:
